@@ -1,0 +1,89 @@
+//! Preparation of pictures while a session is loaded: those that can never be sent give way to a text.
+//!
+//! Shrinking and re-encoding, which the program does too, is left out: such a picture passes unchanged and is reported.
+
+use super::picture::{PictureCache, Reencoding, Refusal, Verdict};
+use crate::item::{ContentPart, ImageDetail, InputImage, ItemList, OutputPart, ResponseItem, ToolOutput};
+use crate::projection::replace_images;
+use std::sync::Arc;
+
+/// What became of a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureNote {
+    /// The item's place in the history, counted from 0.
+    pub index: usize,
+    /// What became of it.
+    pub what: PictureFate,
+}
+
+/// What becomes of a picture that is not sent as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureFate {
+    /// A text takes its place.
+    Replaced(Refusal),
+    /// The head of its data URL is written anew.
+    HeadRewritten,
+    /// The program would send other bytes; here it passes unchanged.
+    WouldBeReencoded(Reencoding),
+}
+
+/// Prepares the pictures of a history, and says of each that is not sent as it stands what became of it.
+///
+/// A picture is decoded once, however often it occurs.
+pub fn prepare(items: &ItemList, cache: &mut PictureCache) -> (ItemList, Vec<PictureNote>) {
+    let mut notes = Vec::new();
+    let prepared = items.iter().enumerate().map(|(index, item)| {
+        if holds_pictures(item) { prepare_item(index, item, cache, &mut notes) } else { Arc::clone(item) }
+    });
+    let prepared: ItemList = prepared.collect();
+    (prepared, notes)
+}
+
+fn holds_pictures(item: &ResponseItem) -> bool {
+    let in_output = |output: &ToolOutput| match output {
+        ToolOutput::Text(_) => false,
+        ToolOutput::Parts(parts) => parts.iter().any(|part| matches!(part, OutputPart::InputImage(_))),
+    };
+    match item {
+        ResponseItem::Message(message) => {
+            message.content.iter().any(|part| matches!(part, ContentPart::InputImage(_)))
+        }
+        ResponseItem::FunctionCallOutput(output) => in_output(&output.output),
+        ResponseItem::CustomToolCallOutput(output) => in_output(&output.output),
+        _ => false,
+    }
+}
+
+fn prepare_item(
+    index: usize,
+    item: &Arc<ResponseItem>,
+    cache: &mut PictureCache,
+    notes: &mut Vec<PictureNote>,
+) -> Arc<ResponseItem> {
+    let mut prepared = ResponseItem::clone(item);
+    let before = notes.len();
+    replace_images(&mut prepared, |image| {
+        let (text, what) = prepare_picture(image, cache)?;
+        notes.push(PictureNote { index, what });
+        text
+    });
+    if notes.len() == before { Arc::clone(item) } else { Arc::new(prepared) }
+}
+
+/// The text that takes the picture's place, if any, and what is reported; `None` where it is sent as it stands.
+fn prepare_picture(
+    image: &mut InputImage,
+    cache: &mut PictureCache,
+) -> Option<(Option<&'static str>, PictureFate)> {
+    let low = image.detail == Some(ImageDetail::Low);
+    let original = image.detail == Some(ImageDetail::Original);
+    match cache.examine(&image.image_url, low, original) {
+        Verdict::Unchanged => None,
+        Verdict::Refused(refusal) => Some((Some(refusal.text()), PictureFate::Replaced(refusal))),
+        Verdict::HeadRewritten(url) => {
+            image.image_url = url;
+            Some((None, PictureFate::HeadRewritten))
+        }
+        Verdict::WouldBeReencoded(why) => Some((None, PictureFate::WouldBeReencoded(why))),
+    }
+}

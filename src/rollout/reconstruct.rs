@@ -1,0 +1,257 @@
+//! From the lines of a rollout to the history that the program resumes with.
+//!
+//! First it is settled where reading begins, walking from the last line back, since a rollback can take away a
+//! compaction. Then the lines are read forward: items are added (filtered and cut as while recording), a compaction
+//! replaces all, a rollback takes off.
+
+use super::line::{Compacted, Event, RolloutLine};
+use super::read::Located;
+use crate::history::{
+    CutItem, ToolOutputLimit, cut_text_to_tokens, is_api_message, is_context_message, is_turn_start,
+    rollback_cut,
+};
+use crate::item::{ContentPart, ItemList, Message, ResponseItem, Text};
+use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Where an item of a reconstructed history comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The physical line, counted from 1.
+    pub line: usize,
+    /// The place within the `replacement_history` of that line, counted from 0, where it is from one.
+    pub inside: Option<usize>,
+}
+
+/// The history that a rollout gives, before pictures are prepared.
+#[derive(Debug, Clone, Default)]
+pub struct Reconstruction {
+    /// The items, oldest first.
+    pub items: ItemList,
+    /// Where each is from, in the same order.
+    pub origins: Vec<Origin>,
+    /// The lines whose tool output was over the limit and was cut; also such as a compaction took away later.
+    pub cut_lines: Vec<usize>,
+}
+
+/// Reconstructs the history. `limit` is that of the model of the resume; `None` cuts nothing.
+///
+/// Works on any lines, also of a file that the program would refuse as a whole.
+pub fn reconstruct(lines: &[Located<RolloutLine>], limit: Option<ToolOutputLimit>) -> Reconstruction {
+    let mut reading = Reading { limit, history: Vec::new(), cut_lines: Vec::new() };
+    let start = reading_start(lines);
+    if let Start::With(at) = start
+        && let Some(Located { line, value: RolloutLine::Compacted(compacted) }) = lines.get(at)
+    {
+        reading.compact(*line, compacted);
+    }
+    let from = match start {
+        Start::AtTheBeginning => 0,
+        Start::With(at) | Start::EmptyAfter(at) => at + 1,
+    };
+    lines.iter().skip(from).for_each(|line| reading.take(line));
+    let (items, origins): (Vec<_>, Vec<_>) = reading.history.into_iter().unzip();
+    Reconstruction { items: items.into_iter().collect(), origins, cut_lines: reading.cut_lines }
+}
+
+/// Where reading begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    AtTheBeginning,
+    /// With the replacement history of the compaction at this place.
+    With(usize),
+    /// With nothing, behind the compaction at this place: it was taken back.
+    EmptyAfter(usize),
+}
+
+/// A turn, as it is gathered on the way back.
+#[derive(Debug, Default)]
+struct Piece<'a> {
+    turn_id: Option<&'a str>,
+    /// Whether it holds something that makes it a turn to drop.
+    is_turn: bool,
+    /// The place of its last compaction with a replacement history.
+    compaction: Option<usize>,
+}
+
+fn reading_start(lines: &[Located<RolloutLine>]) -> Start {
+    let mut walk = WalkBack { to_drop: 0, oldest_dropped: None };
+    let mut open: Option<Piece<'_>> = None;
+    for (at, line) in lines.iter().enumerate().rev() {
+        match &line.value {
+            RolloutLine::Event(Event::ThreadRolledBack { num_turns }) => {
+                walk.to_drop = walk.to_drop.saturating_add(u64::from(*num_turns));
+            }
+            RolloutLine::Event(Event::TaskStarted { turn_id }) => {
+                if let Some(piece) = open.take_if(|piece| piece.turn_id.is_none_or(|id| id == turn_id))
+                    && let Some(start) = walk.close(&piece)
+                {
+                    return start;
+                }
+            }
+            RolloutLine::Event(
+                Event::TaskComplete { turn_id } | Event::TurnAborted { turn_id: Some(turn_id) },
+            )
+            | RolloutLine::TurnContext { turn_id: Some(turn_id), .. } => {
+                open.get_or_insert_default().turn_id.get_or_insert(turn_id);
+            }
+            RolloutLine::ResponseItem(item) => open.get_or_insert_default().is_turn |= is_turn_start(item),
+            RolloutLine::InterAgent(_) | RolloutLine::Event(Event::UserMessage) => {
+                open.get_or_insert_default().is_turn = true;
+            }
+            RolloutLine::Compacted(compacted) => {
+                let piece = open.get_or_insert_default();
+                if compacted.replacement_history.is_some() {
+                    piece.compaction.get_or_insert(at);
+                }
+            }
+            RolloutLine::Event(Event::TurnAborted { turn_id: None } | Event::Other(_))
+            | RolloutLine::TurnContext { turn_id: None, .. }
+            | RolloutLine::SessionMeta(_)
+            | RolloutLine::WorldState(_)
+            | RolloutLine::InterAgentMetadata => {}
+        }
+    }
+    if let Some(start) = open.and_then(|piece| walk.close(&piece)) {
+        return start;
+    }
+    walk.oldest_dropped.map_or(Start::AtTheBeginning, Start::EmptyAfter)
+}
+
+struct WalkBack {
+    /// Turns that rollbacks met so far still take away.
+    to_drop: u64,
+    oldest_dropped: Option<usize>,
+}
+
+impl WalkBack {
+    /// Closes a piece; gives the start if the piece is kept and has one.
+    fn close(&mut self, piece: &Piece<'_>) -> Option<Start> {
+        if self.to_drop == 0 {
+            return piece.compaction.map(Start::With);
+        }
+        self.to_drop -= u64::from(piece.is_turn);
+        // On the way back the oldest comes last.
+        self.oldest_dropped = piece.compaction.or(self.oldest_dropped);
+        None
+    }
+}
+
+struct Reading {
+    limit: Option<ToolOutputLimit>,
+    history: Vec<(Arc<ResponseItem>, Origin)>,
+    cut_lines: Vec<usize>,
+}
+
+impl Reading {
+    fn take(&mut self, line: &Located<RolloutLine>) {
+        match &line.value {
+            RolloutLine::ResponseItem(item) => self.record(line.line, Arc::clone(item)),
+            RolloutLine::InterAgent(communication) => {
+                self.record(line.line, Arc::new(communication.to_item()))
+            }
+            RolloutLine::Compacted(compacted) => self.compact(line.line, compacted),
+            RolloutLine::Event(Event::ThreadRolledBack { num_turns }) => {
+                let items = self.history.iter().map(|(item, _)| &**item);
+                if let Some(len) = rollback_cut(items, u64::from(*num_turns)) {
+                    self.history.truncate(len);
+                }
+            }
+            RolloutLine::Event(_)
+            | RolloutLine::SessionMeta(_)
+            | RolloutLine::TurnContext { .. }
+            | RolloutLine::WorldState(_)
+            | RolloutLine::InterAgentMetadata => {}
+        }
+    }
+
+    fn record(&mut self, line: usize, item: Arc<ResponseItem>) {
+        if !is_api_message(&item) {
+            return;
+        }
+        let item = match self.limit.map(|limit| limit.cut(Arc::clone(&item))) {
+            Some(CutItem::Shortened(short)) => {
+                self.cut_lines.push(line);
+                short
+            }
+            Some(CutItem::Whole(_)) | None => item,
+        };
+        self.history.push((item, Origin { line, inside: None }));
+    }
+
+    /// What a compaction leaves: its replacement history as it is, neither filtered nor cut; or the user messages so far and
+    /// its message.
+    fn compact(&mut self, line: usize, compacted: &Compacted) {
+        self.history = match &compacted.replacement_history {
+            Some(items) => {
+                let origin = |inside| Origin { line, inside: Some(inside) };
+                items.iter().enumerate().map(|(inside, item)| (Arc::clone(item), origin(inside))).collect()
+            }
+            None => {
+                let texts = kept_user_texts(self.history.iter().map(|(item, _)| &**item));
+                let summary = match compacted.message.as_str() {
+                    "" => "(no summary available)",
+                    message => message,
+                };
+                let texts = texts.into_iter().chain([summary.to_owned()]);
+                texts.map(|text| (Arc::new(user_message(text)), Origin { line, inside: None })).collect()
+            }
+        };
+    }
+}
+
+fn user_message(text: String) -> ResponseItem {
+    let content = vec![ContentPart::InputText(Text { text })];
+    ResponseItem::Message(Message { id: None, role: "user".to_owned(), content, phase: None })
+}
+
+/// How much of the user messages a message-only compaction keeps: 80000 bytes.
+const KEPT_TOKENS: u64 = 20_000;
+
+/// The newest user texts up to [`KEPT_TOKENS`], the oldest of them cut in the middle.
+fn kept_user_texts<'a>(items: impl DoubleEndedIterator<Item = &'a ResponseItem>) -> VecDeque<String> {
+    let (mut kept, mut left) = (VecDeque::new(), KEPT_TOKENS);
+    for text in items.rev().filter_map(user_text) {
+        if left == 0 {
+            break;
+        }
+        match cut_text_to_tokens(&text, left) {
+            Some(cut) => {
+                left = 0;
+                kept.push_front(cut);
+            }
+            None => {
+                left -= (text.len() as u64).div_ceil(4).min(left);
+                kept.push_front(text);
+            }
+        }
+    }
+    kept
+}
+
+/// The text of a message that a user wrote: no context, no earlier summary.
+fn user_text(item: &ResponseItem) -> Option<String> {
+    let ResponseItem::Message(message) = item else { return None };
+    if message.role != "user" || is_context_message(item) {
+        return None;
+    }
+    let texts = message.content.iter().filter_map(|part| match part {
+        ContentPart::InputText(text) => Some(text.text.as_str()),
+        ContentPart::InputImage(_) | ContentPart::OutputText(_) => None,
+    });
+    let text: String = texts.collect();
+    (!begins_with_summary_lead(&text)).then_some(text)
+}
+
+/// The lead that the program puts before a summary is the vendor's text; it is known here by length and hash.
+const SUMMARY_LEAD_BYTES: usize = 399;
+const SUMMARY_LEAD_SHA256: [u8; 32] = [
+    0xe9, 0xb0, 0x88, 0xe7, 0x94, 0xa6, 0xbb, 0x90, 0x82, 0xac, 0x05, 0x3f, 0xcc, 0x76, 0x0b, 0xd8, 0x18,
+    0xd7, 0xe7, 0x20, 0xee, 0x4b, 0xdc, 0x72, 0xc6, 0xe4, 0x80, 0xde, 0x7b, 0x7c, 0xb0, 0xe0,
+];
+
+fn begins_with_summary_lead(text: &str) -> bool {
+    let Some((lead, rest)) = text.as_bytes().split_at_checked(SUMMARY_LEAD_BYTES) else { return false };
+    rest.first() == Some(&b'\n') && Sha256::digest(lead).as_slice() == SUMMARY_LEAD_SHA256
+}

@@ -1,0 +1,112 @@
+//! Appending to a rollout. A line is whole or absent.
+
+use crate::json::{Json, Numbers, ObjectWriter};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// The text of a line: `{"timestamp":…,"type":…,"payload":…}`, without a line end, numbers digit for digit.
+pub fn line_text(timestamp: &str, line_type: &str, payload: &Json) -> String {
+    let mut out = Vec::new();
+    let mut writer = ObjectWriter::open(&mut out);
+    writer.string("timestamp", timestamp);
+    writer.string("type", line_type);
+    payload.write(writer.key("payload"), Numbers::AsWritten);
+    writer.close();
+    // Everything written is text.
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Why a line was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A line end inside would make two lines of it.
+    #[error("a rollout line must not hold a line end: write JSON, in which it is escaped")]
+    LineEndInside,
+    /// The file cannot be written. It is as it was before.
+    #[error("the line was not written: {0}")]
+    Io(#[from] io::Error),
+    /// The file could not be written, nor cut back to what it was.
+    #[error(
+        "the line was written in part ({write}), and the file could not be cut back ({cut}): the next line begins after a line end"
+    )]
+    Torn {
+        /// Why writing failed.
+        write: io::Error,
+        /// Why cutting back failed.
+        cut: io::Error,
+    },
+}
+
+/// Appends lines to a rollout; what stands in the file is never changed.
+///
+/// Unlike the program it never glues a line to an unfinished one: where the file ends without a line end, one is written
+/// first. What a crash cut off then stays a line of its own that readers skip.
+///
+/// ```
+/// # use callpair::rollout::RolloutWriter;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("rollout.jsonl");
+/// std::fs::write(&path, r#"{"timestamp":"t","ty"#)?; // torn by a crash
+/// RolloutWriter::append_to(&path)?.append("{}").unwrap();
+/// assert_eq!(std::fs::read_to_string(&path)?, "{\"timestamp\":\"t\",\"ty\n{}\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct RolloutWriter {
+    file: File,
+    len: u64,
+    /// Whether the file ends in the middle of a line.
+    unfinished: bool,
+}
+
+impl RolloutWriter {
+    /// Opens a file for appending, and creates it where it is not there.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened or its end not be read.
+    pub fn append_to(path: &Path) -> io::Result<RolloutWriter> {
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let len = file.seek(SeekFrom::End(0))?;
+        let mut last = [b'\n'];
+        if len > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+        }
+        Ok(RolloutWriter { file, len, unfinished: last != [b'\n'] })
+    }
+
+    /// Appends a line and its line end, in one write.
+    ///
+    /// # Errors
+    /// Where the line holds a line end, or the file cannot be written; see [`WriteError`] for what then stands in it.
+    pub fn append(&mut self, line: &str) -> Result<(), WriteError> {
+        if line.contains('\n') {
+            return Err(WriteError::LineEndInside);
+        }
+        let lead = if self.unfinished { "\n" } else { "" };
+        let bytes = [lead, line, "\n"].concat();
+        match self.file.write_all(bytes.as_bytes()) {
+            Ok(()) => {
+                self.len += bytes.len() as u64;
+                self.unfinished = false;
+                Ok(())
+            }
+            Err(write) => match self.file.set_len(self.len) {
+                Ok(()) => Err(WriteError::Io(write)),
+                Err(cut) => {
+                    self.unfinished = true;
+                    Err(WriteError::Torn { write, cut })
+                }
+            },
+        }
+    }
+
+    /// Waits until all that was written is on the disk.
+    ///
+    /// # Errors
+    /// Where the system says that it is not.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
