@@ -9,9 +9,12 @@
 //! - [`history`]: `ContextManager`, the live history.
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
 
+pub mod case;
+pub mod generate;
 pub mod history;
 pub mod item;
 pub mod json;
 pub mod pairing;
 pub mod projection;
 pub mod rollout;
+pub mod subject;

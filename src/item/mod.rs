@@ -209,6 +209,18 @@ impl ResponseItem {
         writer.close();
     }
 
+    /// Writes the item as a rollout or a saved case holds it: the wire form, but an unknown kind keeps its name.
+    pub fn write_recorded(&self, out: &mut Vec<u8>) {
+        match self {
+            ResponseItem::Other(name) => {
+                let mut writer = ObjectWriter::open(out);
+                writer.string("type", name);
+                writer.close();
+            }
+            known => known.write_wire(out),
+        }
+    }
+
     /// The wire form as text; see [`write_wire`](Self::write_wire).
     ///
     /// ```
