@@ -12,6 +12,7 @@
 pub mod case;
 pub mod generate;
 pub mod history;
+pub mod invariant;
 pub mod item;
 pub mod json;
 pub mod pairing;

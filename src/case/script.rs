@@ -71,26 +71,26 @@ impl Case {
         self.steps.iter().flat_map(Step::items)
     }
 
-    /// The script that is run for the case: each projection is done twice in a row and stands between two snapshots, so
-    /// that what it was given, what it left behind and whether it repeats itself can be seen. A case that ends without
-    /// a projection gets one for each modality that the subject takes.
+    /// The script that is run for the case. The live history is looked at after every step that changes it. Each
+    /// projection is done twice in a row, so that it can be seen what it was given, what it left behind, and whether it
+    /// repeats itself. A case that ends without a projection gets one for each of `modalities`, those that the subject takes.
     pub fn script(&self, modalities: &[Modalities]) -> Vec<Step> {
-        let mut script = Vec::with_capacity(self.steps.len() + 8);
-        let project = |script: &mut Vec<Step>, modalities| {
-            if script.last() != Some(&Step::Snapshot) {
-                script.push(Step::Snapshot);
-            }
-            script.extend([Step::Project(modalities), Step::Project(modalities), Step::Snapshot]);
-        };
+        let mut script = Vec::with_capacity(4 * self.steps.len() + 8);
+        script.push(Step::Snapshot);
         for step in &self.steps {
             match step {
-                Step::Project(modalities) => project(&mut script, *modalities),
-                other => script.push(other.clone()),
+                Step::Project(modalities) => project_twice(&mut script, *modalities),
+                Step::Snapshot => {}
+                change => script.extend([change.clone(), Step::Snapshot]),
             }
         }
         if !matches!(self.steps.last(), Some(Step::Project(_))) {
-            modalities.iter().for_each(|modalities| project(&mut script, *modalities));
+            modalities.iter().for_each(|modalities| project_twice(&mut script, *modalities));
         }
         script
     }
+}
+
+fn project_twice(script: &mut Vec<Step>, modalities: Modalities) {
+    script.extend([Step::Project(modalities), Step::Project(modalities), Step::Snapshot]);
 }

@@ -1,0 +1,57 @@
+//! Agreement with release rust-v0.144.6: a plain comparison with an exact model. It catches nearly everything, and most
+//! subjects in the world have no model; so the other families must catch it too.
+
+use super::live::first_difference;
+use super::{CODEX, Check, Invariant, Needs, Observed, Sighting, Verdict};
+use crate::case::Step;
+use crate::history::rollback_cut;
+use crate::item::ItemList;
+use crate::projection::project;
+use std::sync::Arc;
+
+pub(super) const PROJECTION: Invariant = Invariant {
+    id: "agreement/projection",
+    statement: "The request is what release rust-v0.144.6 makes of the subject's own live history.",
+    law: "P(H) = P₀(H), P₀ the projection of rust-v0.144.6",
+    why: "Two runtimes that share sessions must make one prompt of them.",
+    needs: Needs::Nothing,
+    profiles: CODEX,
+    reports: &[],
+    check: Check::Projection(projection),
+};
+
+pub(super) const ROLLBACK: Invariant = Invariant {
+    id: "agreement/rollback",
+    statement: "A rollback takes off what release rust-v0.144.6 takes off: the last turns, and the context before them.",
+    law: "rollback(H, n) = rollback₀(H, n)",
+    why: "One turn too many loses work; one too few repeats what the user took back.",
+    needs: Needs::Rollback,
+    profiles: CODEX,
+    reports: &[],
+    check: Check::Trace(rollback),
+};
+
+fn projection(sighting: &Sighting<'_>) -> Verdict {
+    let history: ItemList = sighting.before.iter().cloned().collect();
+    let expected = project(&history, sighting.modalities).to_items();
+    match first_difference(&expected, sighting.items()) {
+        Some(difference) => {
+            Verdict::broken(format!("the request differs from that of rust-v0.144.6: {difference}"))
+        }
+        None => Verdict::Holds,
+    }
+}
+
+fn rollback(observed: &Observed<'_>) -> Verdict {
+    let mut checked = 0;
+    for (step, before, after) in observed.changes() {
+        let Step::Rollback(turns) = step else { continue };
+        checked += 1;
+        let len = rollback_cut(before.iter().map(Arc::as_ref), u64::from(*turns)).unwrap_or(before.len());
+        let expected = before.get(..len).unwrap_or_default();
+        if let Some(difference) = first_difference(expected, after) {
+            return Verdict::broken(format!("the rollback of {turns} left another history: {difference}"));
+        }
+    }
+    Verdict::holds_if_any(checked)
+}

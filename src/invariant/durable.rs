@@ -1,0 +1,138 @@
+//! The durable record holds what happened and nothing else. It is seen through what a resume makes of it.
+
+use super::view::{same_but_pictures, without_id};
+use super::{BOTH, Check, Invariant, Needs, Observed, Verdict};
+use crate::case::Step;
+use crate::history::is_turn_start;
+use crate::item::ResponseItem;
+use crate::projection::summary;
+use std::sync::Arc;
+
+pub(super) const RESUME_LOSES_NOTHING: Invariant = Invariant {
+    id: "durable/resume-loses-nothing",
+    statement: "After a resume, every item of the live history is there again, in order, value for value.",
+    law: "H ⊑ resume(R)",
+    why: "Work that was done is lost with the process.",
+    needs: Needs::Resume,
+    profiles: BOTH,
+    reports: &[],
+    check: Check::Trace(|observed| resumed(observed, loses)),
+};
+
+pub(super) const RESUME_ADDS_NOTHING: Invariant = Invariant {
+    id: "durable/resume-adds-nothing",
+    statement: "After a resume, nothing is in the live history that was not there before: no repair became durable.",
+    law: "resume(R) ⊑ H",
+    why: "A synthetic output in the record says that something happened which did not, for ever.",
+    needs: Needs::Resume,
+    profiles: BOTH,
+    reports: &[],
+    check: Check::Trace(|observed| resumed(observed, |before, after, can| loses(after, before, can))),
+};
+
+pub(super) const FORK_KEEPS_HISTORY: Invariant = Invariant {
+    id: "durable/fork-keeps-history",
+    statement: "A fork begins with the history of its source; only missing item ids may be filled.",
+    law: "fork(H) = H, ids of items without one apart",
+    why: "The fork goes on from something else than what was forked.",
+    needs: Needs::Fork,
+    profiles: BOTH,
+    reports: &[],
+    check: Check::Trace(fork_keeps_history),
+};
+
+/// Whether a list lost something to another: the first item of `from` that does not stand in `to` in order, if any.
+type Loses = fn(&[Arc<ResponseItem>], &[Arc<ResponseItem>], bool) -> Option<usize>;
+
+fn loses(from: &[Arc<ResponseItem>], to: &[Arc<ResponseItem>], prepares: bool) -> Option<usize> {
+    let mut rest = to.iter();
+    from.iter().position(|item| !rest.any(|other| same_loaded(item, other, prepares)))
+}
+
+/// Equal; where the subject prepares pictures on loading, pictures apart.
+fn same_loaded(a: &Arc<ResponseItem>, b: &Arc<ResponseItem>, prepares: bool) -> bool {
+    Arc::ptr_eq(a, b)
+        || a == b
+        || prepares
+            && (same_but_pictures(std::slice::from_ref(a), std::slice::from_ref(b))
+                || same_but_pictures(std::slice::from_ref(b), std::slice::from_ref(a)))
+}
+
+fn resumed(observed: &Observed<'_>, missing: Loses) -> Verdict {
+    let prepares = observed.capabilities.prepares_pictures;
+    let mut checked = 0;
+    let mut reach = RollbackReach::default();
+    for (step, before, after) in observed.changes() {
+        reach.see(step, before);
+        if *step != Step::Resume || reach.behind_a_replacement {
+            continue;
+        }
+        checked += 1;
+        if let Some(at) = missing(before, after, prepares) {
+            let (lost, added) = (before.get(at), after.get(at));
+            let count = (before.len(), after.len());
+            return Verdict::broken(format!(
+                "the resume gave another history ({} items before, {} after): at item {at} stood {}, now {}",
+                count.0,
+                count.1,
+                lost.map_or_else(|| "nothing".to_owned(), |item| summary(item)),
+                added.map_or_else(|| "nothing".to_owned(), |item| summary(item)),
+            ));
+        }
+    }
+    Verdict::holds_if_any(checked)
+}
+
+/// Whether a rollback has taken back more turns than began since the last replacement. What a resume makes of that is the
+/// program's own rule (it can lose the whole replacement), and promised by nobody.
+#[derive(Debug, Default)]
+pub(super) struct RollbackReach {
+    turns_since_replacement: Option<u64>,
+    pub(super) behind_a_replacement: bool,
+}
+
+impl RollbackReach {
+    pub(super) fn see(&mut self, step: &Step, before: &[Arc<ResponseItem>]) {
+        match step {
+            Step::Replace(_) => *self = RollbackReach { turns_since_replacement: Some(0), ..*self },
+            Step::Record(items) => {
+                if let Some(turns) = &mut self.turns_since_replacement {
+                    *turns += items.iter().filter(|item| is_turn_start(item)).count() as u64;
+                }
+            }
+            Step::Rollback(turns) => {
+                let all = before.iter().filter(|item| is_turn_start(item)).count() as u64;
+                let taken = u64::from(*turns).min(all);
+                if let Some(since) = &mut self.turns_since_replacement {
+                    self.behind_a_replacement |= u64::from(*turns) > *since;
+                    *since = since.saturating_sub(taken);
+                }
+            }
+            Step::Project(_) | Step::Snapshot | Step::Resume | Step::Fork => {}
+        }
+    }
+}
+
+fn fork_keeps_history(observed: &Observed<'_>) -> Verdict {
+    let prepares = observed.capabilities.prepares_pictures;
+    let mut checked = 0;
+    let mut reach = RollbackReach::default();
+    for (step, before, after) in observed.changes() {
+        reach.see(step, before);
+        if *step != Step::Fork || reach.behind_a_replacement {
+            continue;
+        }
+        checked += 1;
+        let same = |(own, forked): (&Arc<ResponseItem>, &Arc<ResponseItem>)| {
+            let kept = own.id().is_none() || own.id() == forked.id();
+            kept && same_loaded(&without_id(own), &without_id(forked), prepares)
+        };
+        if before.len() != after.len() || !before.iter().zip(after).all(same) {
+            let (before, after) = (before.len(), after.len());
+            return Verdict::broken(format!(
+                "the fork has another history: {before} items before, {after} after"
+            ));
+        }
+    }
+    Verdict::holds_if_any(checked)
+}

@@ -1,0 +1,134 @@
+//! Ids of synthetic outputs.
+
+use super::view::{call_of, output_of};
+use super::{CODEX, Check, Invariant, Needs, Observed, Sighting, Verdict};
+use crate::item::ItemId;
+use crate::pairing::OutputKind;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+pub(super) const NAMED_BY_ITEM_ID: Invariant = Invariant {
+    id: "identity/named-by-item-id",
+    statement: "The id of a synthetic output is its kind's prefix and the version 5 UUID of the prefix and the call's item id.",
+    law: "o synthetic for c, c.id ∉ {⊥, \"\"} ⇒ o.id = prefix + \"_\" + uuid5(90d38d3e-6a5b-4d52-bfe2-2f1e634bfac4, prefix + \":\" + c.id)",
+    why: "An id that depends on anything else changes between requests, and spoils the prompt cache.",
+    needs: Needs::Nothing,
+    profiles: CODEX,
+    reports: &[],
+    check: Check::Projection(|sighting| named(sighting, true)),
+};
+
+pub(super) const ABSENT_WITHOUT_ITEM_ID: Invariant = Invariant {
+    id: "identity/absent-without-item-id",
+    statement: "A synthetic output has no id where its call has none, or an empty one.",
+    law: "o synthetic for c, c.id ∈ {⊥, \"\"} ⇒ o.id = ⊥",
+    why: "There is nothing stable to make an id of; calls without ids would all share one.",
+    needs: Needs::Nothing,
+    profiles: CODEX,
+    reports: &[],
+    check: Check::Projection(|sighting| named(sighting, false)),
+};
+
+pub(super) const STABLE: Invariant = Invariant {
+    id: "identity/stable",
+    statement: "As long as a call stays open, its synthetic output has the same id in every request.",
+    law: "o, o' synthetic for the same c in two projections of a trace ⇒ o.id = o'.id",
+    why: "The session is sent again with each request: a changed id is a changed prompt.",
+    needs: Needs::Nothing,
+    profiles: CODEX,
+    reports: &[],
+    check: Check::Trace(stable),
+};
+
+const NAMESPACE: Uuid = Uuid::from_u128(0x90d38d3e_6a5b_4d52_bfe2_2f1e634bfac4);
+
+/// Stated a second time on purpose; see [`content`](super::content).
+fn prefix(kind: OutputKind) -> &'static str {
+    match kind {
+        OutputKind::Function => "fco",
+        OutputKind::CustomTool => "ctco",
+        OutputKind::ToolSearch => "tso",
+    }
+}
+
+fn named(sighting: &Sighting<'_>, with_item_id: bool) -> Verdict {
+    let mut checked = 0;
+    for (at, kind, call_id) in sighting.synthetic() {
+        let answers = |at: &usize| {
+            let call = sighting.items().get(*at).and_then(|item| call_of(item));
+            call.is_some_and(|(call, id)| call.output() == kind && id == call_id)
+        };
+        // Where it does not stand right after its call, the position family says so; any call that it answers counts here.
+        let before = at.checked_sub(1).filter(answers);
+        let calls: Vec<usize> = match before {
+            Some(call) => vec![call],
+            None => (0..sighting.items().len()).filter(answers).collect(),
+        };
+        let seeds = calls
+            .iter()
+            .filter_map(|&call| sighting.items().get(call))
+            .map(|call| call.id().map(ItemId::as_str).filter(|id| !id.is_empty()));
+        let seeds: Vec<Option<&str>> = seeds.filter(|seed| seed.is_some() == with_item_id).collect();
+        if seeds.is_empty() || seeds.len() < calls.len() {
+            continue;
+        }
+        checked += 1;
+        let id = sighting.items().get(at).and_then(|item| item.id()).map(ItemId::as_str);
+        let fits = |seed: &Option<&str>| match seed {
+            None => id.is_none(),
+            Some(seed) => is_named(id, kind, seed),
+        };
+        if !seeds.iter().any(fits) {
+            let should = if with_item_id {
+                "has not the id that its call's item id gives"
+            } else {
+                "has an id, and its call has none"
+            };
+            return Verdict::broken(format!("{} {should}", sighting.in_request(at)));
+        }
+    }
+    Verdict::holds_if_any(checked)
+}
+
+fn is_named(id: Option<&str>, kind: OutputKind, seed: &str) -> bool {
+    let prefix = prefix(kind);
+    let uuid = Uuid::new_v5(&NAMESPACE, format!("{prefix}:{seed}").as_bytes());
+    let mut buffer = Uuid::encode_buffer();
+    let uuid: &str = uuid.hyphenated().encode_lower(&mut buffer);
+    id.and_then(|id| id.strip_prefix(prefix)).and_then(|rest| rest.strip_prefix('_')) == Some(uuid)
+}
+
+/// The ids under which a kind of synthetic output was seen: by kind, call id and the call's item id.
+type Seen<'a> = HashMap<(OutputKind, &'a str, Option<&'a str>), Option<&'a str>>;
+
+fn stable(observed: &Observed<'_>) -> Verdict {
+    let (mut seen, mut compared) = (Seen::new(), 0);
+    for sighting in &observed.sightings {
+        for projected in [Some(sighting.projected), sighting.again].into_iter().flatten() {
+            for pair in projected.items.windows(2) {
+                let [call, output] = pair else { continue };
+                let (Some((call_kind, call_id)), Some((kind, output_id))) =
+                    (call_of(call), output_of(output))
+                else {
+                    continue;
+                };
+                let answers = call_kind.output() == kind && call_id == output_id;
+                if !answers || sighting.history.has_output(kind, call_id) {
+                    continue;
+                }
+                let id = output.id().map(ItemId::as_str);
+                match seen.insert((kind, call_id, call.id().map(ItemId::as_str)), id) {
+                    None => {}
+                    Some(before) if before == id => compared += 1,
+                    Some(_) => {
+                        let kind = kind.type_name();
+                        return Verdict::broken(format!(
+                            "the synthetic {kind} for call id {call_id:?} has another id than in an earlier request"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    Verdict::holds_if_any(compared)
+}
