@@ -184,17 +184,12 @@ fn over_projections(
 
 /// Runs a script; a panic of a subject within the process is a failure of the step like any other.
 fn guarded_run(subject: &mut dyn Subject, script: Vec<Step>) -> Trace {
-    let kept = script.clone();
-    match catch_unwind(AssertUnwindSafe(|| subject.run(script))) {
-        Ok(trace) => trace,
-        Err(panic) => {
-            let words = panic.downcast_ref::<String>().map(String::as_str);
-            let words =
-                words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-            let failure = Failure::new(FailureKind::Crashed, format!("panicked: {words}"));
-            Trace { script: kept, outcomes: vec![Outcome::Failed(failure)] }
-        }
-    }
+    let outcomes = catch_unwind(AssertUnwindSafe(|| subject.run(&script))).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        vec![Outcome::Failed(Failure::new(FailureKind::Crashed, format!("panicked: {words}")))]
+    });
+    Trace { script, outcomes }
 }
 
 fn failed_step(trace: &Trace, failure: &Failure) -> String {
