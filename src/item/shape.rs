@@ -186,6 +186,16 @@ impl Shape for Json {
     }
 }
 
+impl<T: Shape> Shape for Box<T> {
+    fn load(json: Json) -> Result<Box<T>, ShapeError> {
+        T::load(json).map(Box::new)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        T::write(self, out);
+    }
+}
+
 impl<T: Shape> Shape for Vec<T> {
     fn load(json: Json) -> Result<Vec<T>, ShapeError> {
         match json {
