@@ -8,10 +8,20 @@
 //! - [`projection`]: applies a plan to shared items; synthetic ids; stripping of pictures.
 //! - [`history`]: `ContextManager`, the live history.
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
+//! - [`source`]: what a file is, and where each item stands in it.
+//! - [`check`]: what is wrong with a recorded history, and what the next request will hold in its place.
+//! - `report` (feature `cli`): one result shown in several ways.
+//! - `cli` (feature `cli`): the command.
 
+pub mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod history;
 pub mod item;
 pub mod json;
 pub mod pairing;
 pub mod projection;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod rollout;
+pub mod source;
