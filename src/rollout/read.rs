@@ -63,6 +63,7 @@ impl Rollout {
             rollout.physical_lines = physical.number;
             rollout.unfinished = !physical.ended;
             rollout.take(physical.number, physical.bytes);
+            lines.keep()?;
         }
         Ok(rollout)
     }
