@@ -1,6 +1,7 @@
 //! Reads the vectors of `tests/conformance/` and makes rollouts of them.
 
 #![allow(dead_code, reason = "every test binary uses a part of this")]
+#![allow(clippy::expect_used, reason = "the vectors are part of the repository")]
 
 use callpair::history::ToolOutputLimit;
 use callpair::item::Modalities;
