@@ -15,7 +15,7 @@ pub use images::{IMAGES_UNSUPPORTED, image_count, strip_images};
 pub(crate) use notation::shown;
 #[cfg(feature = "cli")]
 pub(crate) use notation::shown_up_to;
-pub use notation::{NotationRow, summary};
+pub use notation::{NotationColumns, NotationRow, summary};
 pub use roles::{ledger, role};
 pub use synthetic::{synthetic_id, synthetic_output};
 

@@ -51,8 +51,9 @@ pub fn write_diff(out: &mut impl Write, path: &str, checked: &Checked, show_cont
     let replaced = count(|action| action == Action::Replace);
     writeln!(out, "the next request: {sent}, {inserted} inserted, {removed} removed, {replaced} replaced")?;
     write_loading(out, checked)?;
+    let columns = projection.columns();
     for row in projection.rows() {
-        let text = projection.row_text(&row);
+        let text = columns.text(&row);
         let text = match row.mark {
             '+' => styled(GREEN, &text),
             '-' => styled(RED, &text),
