@@ -18,6 +18,7 @@ mod overlook;
 mod record;
 mod recording;
 mod slip;
+mod spoil;
 mod trivial;
 
 pub use bank::Bank;

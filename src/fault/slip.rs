@@ -422,7 +422,7 @@ slips! {
         "Loading adds to what is in memory."
     CustomCallsNotWritten "durable/custom-calls-not-written"
         "The list of kinds to write lags behind the kinds that there are."
-    OutputsNotWritten "durable/outputs-not-written-for-search"
+    SearchOutputsNotWritten "durable/tool-search-outputs-not-written"
         "The list of kinds to write lags behind the kinds that there are."
     CutBeforeWriting "durable/cut-before-writing"
         "The record holds the shortened output, which is over the budget again when it is read, and is cut twice."
@@ -442,6 +442,10 @@ slips! {
         "The cache belongs to the process, the history to the session."
     CacheOverModalities "cache/ignores-modalities"
         "The model was switched, and the projection for the last one is sent."
+    CacheOverOutputs "cache/not-cleared-by-outputs"
+        "A new call or message makes a new prompt, and an output that comes late is thought to be in it."
+    CacheOverReset "cache/not-cleared-by-reset"
+        "The cache belongs to the process, and the next session begins with the last one's projection."
 
     // Recording.
     RecordSystem "record/system-message-kept"

@@ -2,7 +2,7 @@
 
 use super::{Bank, Slip, Trivial};
 use crate::case::{Case, Step, Trace};
-use crate::generate::{Options, Seeded, case};
+use crate::generate::{Histories, Options, Seeded, case};
 use crate::subject::{Reference, Subject};
 use std::collections::HashSet;
 
@@ -29,10 +29,18 @@ fn the_bank_can_what_the_reference_can() {
 
 #[test]
 fn without_a_slip_the_bank_leaves_the_traces_of_the_reference() {
-    let options = options();
+    equal_traces(5_000, &options());
+}
+
+#[test]
+fn without_a_slip_the_bank_equals_the_reference_on_healthy_histories_too() {
+    equal_traces(1_000, &Options { histories: Histories::WellFormed, ..options() });
+}
+
+fn equal_traces(cases: u64, options: &Options) {
     let (mut bank, mut reference) = (Bank::new(None), Reference::new());
-    for number in 0..5_000 {
-        let script = script(&drawn(number, &options), &options);
+    for number in 0..cases {
+        let script = script(&drawn(number, options), options);
         let (honest, expected) = (bank.run(script.clone()), reference.run(script));
         assert!(honest == expected, "case {number}: {}", first_difference(&honest, &expected));
     }
