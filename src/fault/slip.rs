@@ -392,6 +392,8 @@ slips! {
         "The repair works on the history itself: langchain-ai/langchainjs#7585, ahmadrosid/nakama#589."
     LiveWrittenBackLater "live/written-back-the-second-time"
         "The first projection works on a copy and the retry on the original."
+    LiveWrittenBackLate "live/written-back-after-a-retry"
+        "Two requests of a turn are served from copies, and the next turn begins on the history itself."
     LiveImages "live/images-changed-in-place"
         "A shallow copy shares the parts of a message: NousResearch/hermes-agent#61133 isolates nested image objects for this."
     LiveOrphans "live/orphans-removed"

@@ -104,6 +104,7 @@ impl Bank {
             Some(Slip::LiveWrittenBackLater) if self.hand.projections.is_multiple_of(2) => {
                 self.live = prompt.to_vec();
             }
+            Some(Slip::LiveWrittenBackLate) if self.hand.projections > 2 => self.live = prompt.to_vec(),
             Some(Slip::LiveImages) if !modalities.accepts_images() => self.hand.strip_images(&mut self.live),
             Some(Slip::LiveOrphans) => self.hand.remove_orphans(&mut self.live),
             Some(Slip::LiveIds) => fill_in_ids(&mut self.live),
