@@ -18,6 +18,7 @@
 //! - [`check`]: what is wrong with a recorded history, and what the next request will hold in its place.
 //! - [`case`]: a script of steps on a subject, and the trace that running it leaves.
 //! - [`subject`]: the trait that a thing under test implements, and the reference.
+//! - [`fault`]: the bank of planted faults: a second, plain implementation that can slip.
 //! - [`generate`]: drawing of cases: one generator over a trait of choices.
 //! - [`invariant`]: what must hold, as pure functions over traces.
 //! - [`minimize`]: the smallest case that fails the same way.
@@ -28,6 +29,7 @@ pub mod case;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod fault;
 pub mod generate;
 pub mod history;
 pub mod invariant;
