@@ -56,6 +56,7 @@ impl Bank {
     /// Tells the cache of a change; a cache that does not listen to it is a slip.
     fn changed(&mut self, deaf: Slip) {
         self.memory.version += u64::from(!self.slips(deaf));
+        self.hand.retries = 0;
     }
 
     /// The history that the record tells of, its pictures prepared.
@@ -108,7 +109,7 @@ impl Subject for Bank {
         self.forks = 0;
         let cached = self.memory.cached.take().filter(|_| self.slips(Slip::CacheOverReset));
         self.memory = Memory { cached, ..Memory::default() };
-        (self.hand.projections, self.hand.resumes) = (0, 0);
+        (self.hand.projections, self.hand.retries, self.hand.resumes) = (0, 0, 0);
         Ok(())
     }
 
@@ -122,6 +123,7 @@ impl Subject for Bank {
             self.live.extend(recorded);
         }
         self.memory.version += 1;
+        self.hand.retries = 0;
         Ok(())
     }
 
@@ -151,6 +153,7 @@ impl Subject for Bank {
         self.hand.normalise(&mut prompt, modalities);
         self.memory.cached = key.map(|key| (key, prompt.clone()));
         self.leave_traces(&prompt, modalities);
+        self.hand.retries += 1;
         Ok(Projected::of_items(shared(&prompt)))
     }
 
@@ -188,6 +191,7 @@ impl Subject for Bank {
         }
         self.live = self.load();
         self.memory.version += 1;
+        self.hand.retries = 0;
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use crate::item::{
     ToolOutput,
 };
 use crate::json::Json;
+use crate::pairing::OutputKind;
 use std::collections::HashSet;
 
 impl Hand {
@@ -56,6 +57,20 @@ impl Hand {
             Slip::DropDoubledOutputs => items.retain(|item| {
                 self.output(item).is_none_or(|(kind, id)| seen.insert((kind as u8, id.to_owned())))
             }),
+            Slip::DropDoubledFunctionOutputs => items.retain(|item| match item {
+                ResponseItem::FunctionCallOutput(output) if !is_aborted(&output.output) => {
+                    seen.insert((OutputKind::Function as u8, output.call_id.as_str().to_owned()))
+                }
+                _ => true,
+            }),
+            Slip::DropLastRepeat => {
+                let repeats = |at: &usize| {
+                    let output = |at: usize| items.get(at).and_then(|item| self.output(item));
+                    output(*at).is_some_and(|own| (0..*at).any(|earlier| output(earlier) == Some(own)))
+                };
+                let last = (0..items.len()).rev().find(repeats);
+                last.into_iter().for_each(|at| drop(items.remove(at)));
+            }
             Slip::DropDoubledCalls => items.retain(|item| {
                 self.call(item).is_none_or(|(kind, id)| seen.insert((kind as u8, id.to_owned())))
             }),
@@ -291,4 +306,8 @@ fn call_id_mut(item: &mut ResponseItem) -> Option<&mut CallId> {
         ResponseItem::ToolSearchOutput(output) => output.call_id.as_mut(),
         _ => None,
     }
+}
+
+fn is_aborted(output: &ToolOutput) -> bool {
+    matches!(output, ToolOutput::Text(text) if text == "aborted")
 }

@@ -33,6 +33,8 @@ struct Hand {
     lifetime_projections: u64,
     /// Projections since the last reset.
     projections: u64,
+    /// Projections of the history as it stands, before this one.
+    retries: u64,
     /// Resumes since the last reset.
     resumes: u64,
 }

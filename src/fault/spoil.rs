@@ -2,6 +2,7 @@
 //! spoil. The honest bank passes through all of these without an effect.
 
 use super::bank::Bank;
+use super::losses::message;
 use super::record::{Entry, Record};
 use super::{Hand, Slip};
 use crate::case::{Failure, FailureKind};
@@ -107,6 +108,10 @@ impl Bank {
             Some(Slip::LiveWrittenBackLate) if self.hand.projections > 2 => self.live = prompt.to_vec(),
             Some(Slip::LiveImages) if !modalities.accepts_images() => self.hand.strip_images(&mut self.live),
             Some(Slip::LiveOrphans) => self.hand.remove_orphans(&mut self.live),
+            Some(Slip::LiveOrphansPersisted) if !self.hand.orphans(&self.live).is_empty() => {
+                self.hand.remove_orphans(&mut self.live);
+                self.record.end_turn(Some(Entry::Replaced(self.live.clone())));
+            }
             Some(Slip::LiveIds) => fill_in_ids(&mut self.live),
             Some(Slip::RepairPersisted) => self.write_repairs(),
             _ => {}
@@ -139,6 +144,7 @@ impl Bank {
                     *id = ItemId::from(format!("loaded_{at}"));
                 }
             }
+            Some(Slip::ResumeNotice) => history.push(message("developer", "The session was resumed.")),
             Some(Slip::ResumeAppends) => {
                 let loaded = std::mem::take(history);
                 history.append(&mut self.live);

@@ -5,11 +5,13 @@
 //! counts.
 
 mod judge;
+mod matrix;
 mod outcome;
 mod runner;
 mod seed;
 
 pub use judge::{Judge, Judgement};
+pub use matrix::{Caught, IMPLIED, LATER, Matrix, matrix};
 pub use outcome::{InvariantCount, LabelCount, Outcome, Verdict, Violation};
 pub use runner::{Amount, Factory, Options, Progress, Shard, ShardError, run};
 pub use seed::{Seed, SeedError};
