@@ -10,6 +10,7 @@
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
 
 pub mod case;
+pub mod fault;
 pub mod generate;
 pub mod history;
 pub mod invariant;
