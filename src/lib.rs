@@ -16,6 +16,7 @@ pub mod history;
 pub mod invariant;
 pub mod item;
 pub mod json;
+pub mod minimize;
 pub mod pairing;
 pub mod projection;
 pub mod rollout;
