@@ -2,11 +2,15 @@
 
 use super::{Options, Seeded, case};
 use crate::case::Case;
+use crate::minimize::CaseTree;
 use crate::subject::{Capabilities, Reference, Subject};
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::{Strategy, any};
+use proptest::strategy::{NewTree, ValueTree};
+use proptest::test_runner::TestRunner;
 
-/// A proptest strategy of cases for a subject. It draws what `callpair verify` draws.
+/// A proptest strategy of cases for a subject. It draws what `callpair verify` draws, and a case that fails shrinks as
+/// [`minimize`](crate::minimize::minimize) shrinks it.
 ///
 /// ```
 /// # use callpair::{generate::{Options, any_case}, subject::Capabilities};
@@ -18,7 +22,22 @@ use proptest::prelude::{Strategy, any};
 /// }).unwrap();
 /// ```
 pub fn any_case(options: Options) -> impl Strategy<Value = Case> {
-    any::<u64>().prop_map(move |seed| case(&mut Seeded::of_case(seed, 0), &options))
+    AnyCase { options }
+}
+
+#[derive(Debug)]
+struct AnyCase {
+    options: Options,
+}
+
+impl Strategy for AnyCase {
+    type Tree = CaseTree;
+    type Value = Case;
+
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<AnyCase> {
+        let seed = any::<u64>().new_tree(runner)?.current();
+        Ok(CaseTree::new(case(&mut Seeded::of_case(seed, 0), &self.options)))
+    }
 }
 
 /// A case from the bytes of a fuzzer.

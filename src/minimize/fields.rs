@@ -1,0 +1,237 @@
+//! Passes over what stands within an item: elements of lists, optional fields, values.
+//!
+//! An item is looked at as JSON, so that every field of every kind is reached by one walk; what does not load as an item
+//! afterwards is no candidate.
+
+use super::edits::{Edit, Place, placed};
+use super::walk::{Choices, Plan, rewrite};
+use crate::case::Case;
+use crate::item::ResponseItem;
+use crate::json::{Json, Object};
+use std::ops::Range;
+
+/// The way from an item to a value within it.
+pub(super) type Path = Vec<Key>;
+
+/// A step from a value to one inside it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// A member.
+    Name(Box<str>),
+    /// An element, counted from 0.
+    Index(usize),
+}
+
+/// What becomes of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Change {
+    /// It goes.
+    Remove,
+    /// Another takes its place.
+    Set(Json),
+    /// These characters of the text go.
+    Cut(Range<usize>),
+    /// Each of these characters becomes the letter `a`.
+    Letters(Range<usize>),
+}
+
+/// Words that mean something, by the name of their field, the plainest first. They are not cut letter by letter.
+const WORDS: &[(&str, &[&str])] = &[
+    ("role", &["user", "assistant", "developer", "system"]),
+    ("status", &["completed", "in_progress", "incomplete"]),
+    ("execution", &["client", "server"]),
+    ("phase", &["commentary", "final_answer"]),
+    ("detail", &["auto", "low", "high", "original"]),
+    ("type", &["input_text", "encrypted_content", "input_image", "reasoning_text", "other", "search"]),
+];
+
+fn words(key: &str) -> &'static [&'static str] {
+    WORDS.iter().find(|(name, _)| *name == key).map_or(&[], |(_, words)| words)
+}
+
+/// The plainest word of a field.
+pub(super) fn plain_word(key: &str) -> Option<&'static str> {
+    words(key).first().copied()
+}
+
+/// Whether a value is a word that has its meaning as a whole.
+pub(super) fn is_word(path: &[Key], value: &str) -> bool {
+    match path.last() {
+        Some(Key::Name(name)) => **name == *"type" || words(name).contains(&value),
+        _ => false,
+    }
+}
+
+/// Names are the business of another pass.
+pub(super) fn is_name(path: &[Key]) -> bool {
+    matches!(path, [Key::Name(name)] if matches!(&**name, "id" | "call_id"))
+}
+
+/// The item as JSON; `None` where it is nested too deep to be read back.
+pub(super) fn tree(item: &ResponseItem) -> Option<Json> {
+    let mut text = Vec::new();
+    item.write_recorded(&mut text);
+    Json::parse(std::str::from_utf8(&text).ok()?).ok()
+}
+
+/// Calls `visit` for each value within an item, outer ones first.
+pub(super) fn walk(json: &Json, path: &mut Path, visit: &mut impl FnMut(&Path, &Json)) {
+    if !path.is_empty() {
+        visit(path, json);
+    }
+    let mut inner = |key, json| {
+        path.push(key);
+        walk(json, path, visit);
+        path.pop();
+    };
+    match json {
+        Json::Array(elements) => {
+            elements.iter().enumerate().for_each(|(at, element)| inner(Key::Index(at), element));
+        }
+        Json::Object(object) => object.iter().for_each(|(key, value)| inner(Key::Name(key.into()), value)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
+/// The item with these changes, whatever their order; `None` where it does not load.
+pub(super) fn edited(item: &ResponseItem, mut changes: Vec<(&Path, &Change)>) -> Option<ResponseItem> {
+    // From the end on and from within, so that places stay what they are.
+    changes.sort_by(|a, b| (b.0, start(b.1)).cmp(&(a.0, start(a.1))));
+    let mut json = tree(item)?;
+    for (path, change) in changes {
+        json = changed(json, path, change)?;
+    }
+    ResponseItem::load(json).ok()
+}
+
+fn start(change: &Change) -> usize {
+    match change {
+        Change::Cut(range) | Change::Letters(range) => range.start,
+        Change::Remove | Change::Set(_) => 0,
+    }
+}
+
+/// The value with a change at the end of `path`; `None` where there is no such place.
+fn changed(json: Json, path: &[Key], change: &Change) -> Option<Json> {
+    match (json, path) {
+        (json, []) => changed_here(json, change),
+        (Json::Array(mut elements), [Key::Index(at), rest @ ..]) => {
+            if rest.is_empty() && *change == Change::Remove {
+                if *at < elements.len() {
+                    elements.remove(*at);
+                }
+            } else {
+                let element = elements.get_mut(*at)?;
+                *element = changed(std::mem::take(element), rest, change)?;
+            }
+            Some(Json::Array(elements))
+        }
+        (Json::Object(object), [Key::Name(name), rest @ ..]) => {
+            let mut members = Vec::with_capacity(object.len());
+            for (key, value) in object {
+                if key != *name {
+                    members.push((key, value));
+                } else if !(rest.is_empty() && *change == Change::Remove) {
+                    members.push((key, changed(value, rest, change)?));
+                }
+            }
+            Some(Json::Object(members.into_iter().collect::<Object>()))
+        }
+        _ => None,
+    }
+}
+
+fn changed_here(json: Json, change: &Change) -> Option<Json> {
+    match (change, json) {
+        (Change::Remove, _) => None,
+        (Change::Set(value), _) => Some(value.clone()),
+        (Change::Cut(range), Json::String(text)) => {
+            let kept = text.chars().enumerate().filter(|(at, _)| !range.contains(at));
+            Some(Json::String(kept.map(|(_, letter)| letter).collect()))
+        }
+        (Change::Letters(range), Json::String(text)) => {
+            let letters = text.chars().enumerate();
+            let plain = letters.map(|(at, letter)| if range.contains(&at) { 'a' } else { letter });
+            Some(Json::String(plain.collect()))
+        }
+        (Change::Cut(_) | Change::Letters(_), _) => None,
+    }
+}
+
+/// Each value of each item that is not plain, with its place.
+pub(super) fn each_value(case: &Case, mut visit: impl FnMut(Place, &ResponseItem, &Path, &Json)) {
+    for (place, item) in placed(case) {
+        if let Some(tree) = tree(item) {
+            walk(&tree, &mut Path::new(), &mut |path, value| visit(place, item, path, value));
+        }
+    }
+}
+
+/// Elements of lists away: parts of a message, of an output, of a summary; tools; words of a command.
+pub(super) fn without_elements(case: &Case) -> Plan {
+    let mut units = Vec::new();
+    each_value(case, |place, _, path, _| {
+        if matches!(path.last(), Some(Key::Index(_))) {
+            units.push(vec![Edit::Inside(place, path.clone(), Change::Remove)]);
+        }
+    });
+    Plan::Together(units)
+}
+
+/// Fields away, and values plainer.
+pub(super) fn simpler_values(case: &Case) -> Plan {
+    let mut places: Vec<Choices> = Vec::new();
+    each_value(case, |place, item, path, value| {
+        let loads =
+            |change: &Change| edited(item, vec![(path, change)]).is_some_and(|simpler| simpler != *item);
+        let changes = plainer(path, value).into_iter().filter(loads);
+        let choices: Choices =
+            changes.map(|change| rewrite(vec![Edit::Inside(place, path.clone(), change)])).collect();
+        if !choices.is_empty() {
+            places.push(choices);
+        }
+    });
+    Plan::Choices(places)
+}
+
+/// What is plainer than a value, the plainest first.
+fn plainer(path: &Path, value: &Json) -> Vec<Change> {
+    let key = match path.last() {
+        Some(Key::Name(name)) => &**name,
+        _ => "",
+    };
+    if path.len() == 1 && key == "type" {
+        return Vec::new();
+    }
+    let mut changes = Vec::new();
+    if !key.is_empty() {
+        changes.push(Change::Remove);
+    }
+    if is_name(path) {
+        return changes;
+    }
+    let words = words(key);
+    if let Some(text) = value.as_str().filter(|_| !words.is_empty()) {
+        let plainer = words.iter().take_while(|word| **word != text);
+        changes.extend(plainer.map(|word| Change::Set(Json::from(*word))));
+        return changes;
+    }
+    let plainer = plain_values().into_iter().take_while(|plain| plain != value);
+    changes.extend(plainer.map(Change::Set));
+    if matches!(path.as_slice(), [Key::Name(_), Key::Index(_)]) && value.as_object().is_some() {
+        changes.push(Change::Set(text_part()));
+    }
+    changes
+}
+
+/// One value of each JSON type, the plainest first.
+fn plain_values() -> [Json; 6] {
+    let empty_object = Json::Object(Object::new());
+    [Json::Null, Json::from(""), Json::Bool(false), Json::from(0), Json::Array(Vec::new()), empty_object]
+}
+
+/// The plainest part of a message or an output.
+fn text_part() -> Json {
+    let member = |(key, value): (&str, &str)| (Box::from(key), Json::from(value));
+    Json::Object([("type", "input_text"), ("text", "")].map(member).into_iter().collect())
+}

@@ -1,0 +1,3 @@
+//! What minimising promises, by hand-made failures on drawn cases and by the faults of the bank.
+
+mod bank;
