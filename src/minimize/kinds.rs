@@ -137,7 +137,12 @@ fn plain_shell_call(id: Option<ItemId>, call_id: Option<CallId>) -> ResponseItem
         env: None,
         user: None,
     });
-    ResponseItem::LocalShellCall(LocalShellCall { id, call_id, status: LocalShellStatus::Completed, action })
+    ResponseItem::LocalShellCall(LocalShellCall {
+        id,
+        call_id,
+        status: LocalShellStatus::Completed,
+        action: Box::new(action),
+    })
 }
 
 fn set(place: Place, item: ResponseItem) -> Edit {
