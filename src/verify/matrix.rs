@@ -5,7 +5,7 @@
 //! must catch some fault that no other catches, or be listed with the reason why none can be.
 
 use super::judge::Judge;
-use crate::case::{Case, Failure};
+use crate::case::{Case, Failure, FailureKind};
 use crate::fault::{Bank, Slip, Trivial};
 use crate::generate::{self, Seeded};
 use crate::invariant::{CATALOGUE, Check};
@@ -119,6 +119,11 @@ fn planted() -> Vec<Planted> {
 /// # Errors
 /// Where the honest bank does not keep every invariant: then the matrix says nothing.
 pub fn matrix(limit: u64, seed: u64, jobs: usize) -> Result<Matrix, Failure> {
+    let honest = catch("honest", "", &|| Box::new(Bank::new(None)), limit.min(500), seed);
+    if let Some(id) = honest.codex.keys().chain(honest.responses.keys()).next() {
+        let message = format!("the honest bank breaks {id}: the matrix would say nothing");
+        return Err(Failure::new(FailureKind::Protocol, message));
+    }
     let planted = planted();
     let next = AtomicUsize::new(0);
     let rows = std::thread::scope(|scope| {
