@@ -115,7 +115,7 @@ fn cuts(observed: &Observed<'_>) -> Verdict {
     let mut checked = 0;
     for (items, before, after) in records(observed) {
         let mut appended: &[Arc<ResponseItem>] = after.get(before.len()..).unwrap_or_default();
-        for item in items {
+        for item in items.iter().filter(|item| is_api_message(item)) {
             let is_it =
                 |found: &Arc<ResponseItem>| found.kind() == item.kind() && found.call_id() == item.call_id();
             // Where it was not appended at all, the law's before says so.

@@ -52,8 +52,27 @@ pub struct Matrix {
 /// How much later a fault must be caught without an invariant for it to need it.
 pub const LATER: u64 = 4;
 
-/// Invariants of which no fault can be caught by them alone, and why they stand all the same.
-pub const IMPLIED: &[(&str, &str)] = &[];
+/// Invariants that no fault needs, and why they stand all the same.
+pub const IMPLIED: &[(&str, &str)] = &[
+    (
+        "identity/stable",
+        "follows from identity/named-by-item-id; one of the four laws, and what is left for a subject with ids of its own",
+    ),
+    (
+        "metamorphic/pieces",
+        "follows from the exact laws of each item; says in one sentence what breaks when a repair looks around",
+    ),
+    (
+        "metamorphic/fork",
+        "follows from durable/fork-keeps-history and a projection that is right; needs no exact laws",
+    ),
+    ("metamorphic/modality", "follows from the image laws and conservation; needs no exact laws"),
+    ("metamorphic/well-formed", "follows from conservation; the law that a healthy session meets every day"),
+    (
+        "agreement/projection",
+        "the exact model: the other laws are there to catch without it whatever it catches",
+    ),
+];
 
 impl Matrix {
     /// Faults that nothing catches, or no law does.
