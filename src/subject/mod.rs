@@ -1,10 +1,15 @@
 //! What is verified: anything that turns a history into a request input.
 
 mod capabilities;
+mod protocol;
 mod reference;
+mod serve;
+#[cfg(unix)]
+pub mod stdio;
 
 pub use capabilities::{Capabilities, Profile, UnknownProfile};
 pub use reference::Reference;
+pub use serve::serve;
 
 use crate::case::{Failure, Items, Outcome, Projected, Step, Trace};
 use crate::item::{Modalities, ResponseItem};
