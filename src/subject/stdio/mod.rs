@@ -1,8 +1,8 @@
 //! A subject in another process, written in any language: driven over stdin and stdout by the protocol of
 //! `docs/protocol.md`. Unix only: process groups, signals and `poll` are what keeps a rude subject harmless.
 //!
-//! The rooms in here: [`pipes`] moves bytes without ever blocking, [`process`] asks and gets answers, [`orphans`] ends
-//! whatever a subject started, [`answer`], [`items`] and [`initialize`] read what it says, [`drive`] runs a script.
+//! The rooms in here: `pipes` moves bytes without ever blocking, `process` asks and gets answers, `orphans` ends
+//! whatever a subject started, `answer`, `items` and `initialize` read what it says, `drive` runs a script.
 //!
 //! What is judged here is only whether an answer is one. Whether it is right is the business of `invariant/`.
 

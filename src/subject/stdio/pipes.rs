@@ -154,7 +154,11 @@ impl Pipes {
     fn find_line_end(&mut self) -> Option<usize> {
         let from = self.searched.max(self.line_start);
         let fresh = self.received.get(from..).unwrap_or_default();
-        let found = fresh.iter().position(|byte| *byte == b'\n').map(|at| from + at);
+        // Looking whether there is one is many times faster than looking where.
+        let found = match fresh.contains(&b'\n') {
+            true => fresh.iter().position(|byte| *byte == b'\n').map(|at| from + at),
+            false => None,
+        };
         self.searched = found.map_or(self.received.len(), |end| end + 1);
         found
     }

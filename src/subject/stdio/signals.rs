@@ -1,7 +1,7 @@
 //! Signals that end a run: a flag is set, and everybody who waits looks at it.
 //!
 //! No handler runs code of ours. A subject in a group of its own gets no Ctrl-C from the terminal, so whoever waits for
-//! one ends it: within a tick of [`pipes`](super::pipes), less than 100 ms.
+//! one ends it: within a tick of `pipes`, less than 100 ms.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
