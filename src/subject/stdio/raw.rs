@@ -35,22 +35,17 @@ fn is_key(written: &str, key: &str) -> bool {
 
 /// The length of the value that the text begins with, in bytes.
 fn value_len(text: &str) -> usize {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            if !in_string && depth == 0 {
-                return at + 1;
-            }
-            continue;
-        }
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(byte) = bytes.get(at) {
         match byte {
-            b'"' => in_string = true,
+            b'"' => {
+                at += string_len(bytes.get(at..).unwrap_or_default());
+                if depth == 0 {
+                    return at;
+                }
+                continue;
+            }
             b'{' | b'[' => depth += 1,
             // The end of what stands around a number or a word.
             b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return at,
@@ -58,8 +53,23 @@ fn value_len(text: &str) -> usize {
             b'}' | b']' => depth -= 1,
             _ => {}
         }
+        at += 1;
     }
-    text.len()
+    at
+}
+
+/// The length of the string that the bytes begin with, quotes included.
+fn string_len(bytes: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(rest) = bytes.get(at..) {
+        match rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+            Some(plain) if rest.get(plain) == Some(&b'"') => return at + plain + 1,
+            // A backslash and what it escapes.
+            Some(plain) => at += plain + 2,
+            None => break,
+        }
+    }
+    bytes.len()
 }
 
 #[cfg(test)]
