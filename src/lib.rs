@@ -8,6 +8,8 @@
 //! - [`projection`]: applies a plan to shared items; synthetic ids; stripping of pictures.
 //! - [`history`]: `ContextManager`, the live history.
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
+//!
+//! A leaf beside them: `server`, the model server on loopback (feature `server`).
 
 pub mod history;
 pub mod item;
@@ -15,3 +17,5 @@ pub mod json;
 pub mod pairing;
 pub mod projection;
 pub mod rollout;
+#[cfg(feature = "server")]
+pub mod server;
