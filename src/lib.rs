@@ -8,6 +8,7 @@
 //! - [`projection`]: applies a plan to shared items; synthetic ids; stripping of pictures.
 //! - [`history`]: `ContextManager`, the live history.
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
+//! - `subject`: the things under test; `subject::codex` is the real program (feature `codex`).
 //!
 //! A leaf beside them: `server`, the model server on loopback (feature `server`).
 
@@ -19,3 +20,5 @@ pub mod projection;
 pub mod rollout;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "codex")]
+pub mod subject;

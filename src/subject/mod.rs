@@ -1,0 +1,4 @@
+//! The things under test.
+
+#[cfg(feature = "codex")]
+pub mod codex;
