@@ -1,6 +1,8 @@
 //! What is verified: anything that turns a history into a request input.
 
 mod capabilities;
+#[cfg(all(unix, feature = "codex"))]
+pub mod codex;
 mod protocol;
 mod reference;
 mod serve;
