@@ -102,6 +102,12 @@ impl RolloutWriter {
         }
     }
 
+    /// For a planted fault alone: takes an unfinished line for a whole one, as the program does.
+    #[cfg(feature = "session")]
+    pub(crate) fn take_end_for_whole(&mut self) {
+        self.unfinished = false;
+    }
+
     /// Waits until all that was written is on the disk.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod switches;
 
 pub use agents_md::{AgentsMd, AgentsMdNotices, AgentsMdSection};
 pub use environments::{Environment, EnvironmentSnapshot};
+pub(crate) use fragment::message;
 pub use fragment::{Fragment, FragmentRole, Markers, group_by_role, merge_contextual_fragments};
 pub use patch::{apply, diff};
 pub use section::{Previous, Section, SectionSnapshot};
