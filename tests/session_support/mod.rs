@@ -1,6 +1,12 @@
 //! What tests of the session layer share: a scripted transport, scripted tools, servers and a workspace that are values.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on must stop"
+)]
 
 pub(crate) mod scenario;
 
@@ -65,6 +71,8 @@ pub(crate) struct Sent {
     /// What a fresh projection gives at that moment.
     pub(crate) fresh: Vec<Arc<ResponseItem>>,
     pub(crate) authorisation: Authorisation,
+    /// How long had been waited by then, in all.
+    pub(crate) paused_ms: u64,
 }
 
 impl Sent {
@@ -85,6 +93,7 @@ pub(crate) struct Server {
     pub(crate) sent: Mutex<Vec<Sent>>,
     authorisations: AtomicU64,
     session: Mutex<Option<Session>>,
+    host: OnceLock<Arc<CountingHost>>,
     /// Whether the model of the next requests reads texts only.
     pub(crate) text_only: Mutex<bool>,
 }
@@ -122,7 +131,9 @@ impl Transport for Server {
         let modalities = if text_only { Modalities::Text } else { Modalities::TextAndImage };
         let fresh = self.session().snapshot();
         let fresh = callpair::projection::project(&fresh, modalities).to_items();
-        self.sent.lock().unwrap().push(Sent { body: request.body().to_vec(), fresh, authorisation });
+        let paused_ms = self.host.get().map_or(0, |host| host.paused_ms());
+        let sent = Sent { body: request.body().to_vec(), fresh, authorisation, paused_ms };
+        self.sent.lock().unwrap().push(sent);
         match self.answers.lock().unwrap().pop_front().expect("the script has an answer") {
             Answer::Refuse(error) => Err(error),
             Answer::Stream(steps) => {
@@ -240,7 +251,9 @@ impl Rig {
     pub(crate) fn new() -> Rig {
         let (server, tools) = (Arc::new(Server::default()), Arc::new(ScriptedTools::default()));
         assert!(tools.server.set(Arc::clone(&server)).is_ok());
-        Rig { host: Arc::default(), server, tools, mcp: Arc::default(), folder: Arc::default() }
+        let host = Arc::<CountingHost>::default();
+        assert!(server.host.set(Arc::clone(&host)).is_ok());
+        Rig { host, server, tools, mcp: Arc::default(), folder: Arc::default() }
     }
 
     pub(crate) fn services(&self) -> SessionServices {
