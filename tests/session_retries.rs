@@ -176,7 +176,7 @@ fn replay(record: &Json) {
     rig.server.expect(script(name, requests.len()));
     for n in 0..3 {
         let answered = ToolOutcome::Answered(ToolOutput::Text(format!("answer {n}")));
-        rig.tools.plan(&format!("c{n}"), ToolPlan::Ends(answered));
+        rig.server.plan(&format!("c{n}"), ToolPlan::Ends(answered));
     }
     let turn = UserTurn { content: vec![text_part("One.")], ..UserTurn::default() };
     let report = session.run_turn(turn.clone()).unwrap();

@@ -1,11 +1,13 @@
 //! The durable side of a session: the lines that it appends to its rollout.
 //!
-//! The file begins to exist with the first line that says something; its head is written right before that.
+//! The file begins to exist with the first line that says something; its head is written right before that. A line is
+//! whole or it does not count: wherever a crash cuts the file, what stands before is what happened.
 
 use super::host::Host;
 use crate::item::{ContentPart, ResponseItem};
 use crate::json::{Json, Object};
 use crate::rollout::{RolloutWriter, WriteError, line_text};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,7 +57,8 @@ impl Record {
 
     /// Appends a line that is whole already, as a fork does.
     pub(super) fn append_text(&mut self, line: &str) -> Result<(), WriteError> {
-        self.writer()?.append(line)
+        let line = in_ascii(line);
+        self.writer()?.append(&line)
     }
 
     /// For a slip: what the file ends with counts as whole.
@@ -119,8 +122,7 @@ impl Record {
     }
 
     fn append_line(&mut self, line_type: &str, payload: &Json) -> Result<(), WriteError> {
-        let line = line_text(&self.host.timestamp(), line_type, payload);
-        self.writer()?.append(&line)
+        self.append_text(&line_text(&self.host.timestamp(), line_type, payload))
     }
 
     fn writer(&mut self) -> Result<&mut RolloutWriter, WriteError> {
@@ -129,6 +131,25 @@ impl Record {
             empty => Ok(empty.insert(RolloutWriter::append_to(&self.path)?)),
         }
     }
+}
+
+/// A JSON text without any character that takes more than a byte. One that a crash cuts in two would make the program
+/// refuse the whole file. (Outside strings JSON has none.)
+fn in_ascii(json: &str) -> Cow<'_, str> {
+    if json.is_ascii() {
+        return Cow::Borrowed(json);
+    }
+    let mut ascii = String::with_capacity(json.len() * 2);
+    for c in json.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+        } else {
+            let escapes =
+                c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            ascii.push_str(&escapes);
+        }
+    }
+    Cow::Owned(ascii)
 }
 
 /// An item as a line holds it: the wire form, and the turn that it is of.

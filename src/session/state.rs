@@ -15,7 +15,7 @@ use crate::history::{AnomalyPolicy, ContextManager, ToolOutputLimit, is_turn_sta
 use crate::item::{ContentPart, ItemList, Modalities, ResponseItem};
 use crate::json::{Json, Object};
 use crate::projection::image_count;
-use crate::rollout::{PictureCache, Rollout, RolloutLine, WriteError, baseline, prepare, resume};
+use crate::rollout::{PictureCache, Refusal, Rollout, RolloutLine, WriteError, baseline, prepare, resume};
 use crate::world_state::{AgentsMd, AgentsMdNotices, WorldStateSnapshot};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -149,15 +149,20 @@ impl Session {
         services: SessionServices,
     ) -> Result<Session, SessionError> {
         must_be_empty(path)?;
+        Ok(Session::begin(path, config, services))
+    }
+
+    fn begin(path: &Path, config: SessionConfig, services: SessionServices) -> Session {
         let thread_id = services.host.new_id();
         let head =
             session_meta(&*services.host, &thread_id, None, &config.base_instructions, &config.settings);
         let record = Record::new(path, Arc::clone(&services.host), head);
         let base_instructions = config.base_instructions.as_str().into();
-        Ok(Session::assemble(config, services, thread_id, base_instructions, record))
+        Session::assemble(config, services, thread_id, base_instructions, record)
     }
 
-    /// Goes on with a session from its rollout. Writes nothing.
+    /// Goes on with a session from its rollout. Writes nothing. Where a crash cut the file within its very head, nothing
+    /// had happened, and the session begins anew behind what is left of it.
     ///
     /// # Errors
     /// Where the file cannot be read, or is none that the program resumes.
@@ -167,8 +172,12 @@ impl Session {
         services: SessionServices,
     ) -> Result<Session, SessionError> {
         let rollout = read(path)?;
-        if let Some(refusal) = rollout.refusal() {
-            return Err(SessionError::Refused { path: path.to_owned(), refusal });
+        match rollout.refusal() {
+            Some(Refusal::Empty) if rollout.unfinished || rollout.physical_lines == 0 => {
+                return Ok(Session::begin(path, config, services));
+            }
+            Some(refusal) => return Err(SessionError::Refused { path: path.to_owned(), refusal }),
+            None => {}
         }
         let meta = rollout.session_meta();
         let thread_id = meta.map(|meta| meta.id.to_string()).unwrap_or_default();

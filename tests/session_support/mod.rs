@@ -8,6 +8,11 @@
     reason = "a test that cannot go on must stop"
 )]
 
+pub(crate) mod checks;
+pub(crate) mod machine;
+pub(crate) mod model;
+pub(crate) mod naive;
+pub(crate) mod ops;
 pub(crate) mod scenario;
 
 use callpair::item::{ContentPart, Modalities, ResponseItem, Text};
@@ -45,6 +50,8 @@ pub(crate) fn object(json: Json) -> Object {
 pub(crate) enum Answer {
     Refuse(SendError),
     Stream(Vec<Step>),
+    /// The same, and what the tools of its calls do. What was planned for calls before is forgotten.
+    Planned(Vec<Step>, Vec<(String, ToolPlan)>),
 }
 
 /// A piece of a stream, in order. Where the steps end, the stream ends.
@@ -91,9 +98,12 @@ impl Sent {
 pub(crate) struct Server {
     pub(crate) answers: Mutex<VecDeque<Answer>>,
     pub(crate) sent: Mutex<Vec<Sent>>,
+    plans: Mutex<HashMap<String, VecDeque<ToolPlan>>>,
     authorisations: AtomicU64,
     session: Mutex<Option<Session>>,
     host: OnceLock<Arc<CountingHost>>,
+    /// What is answered once the script is at its end; without it such a request is a mistake.
+    pub(crate) afterwards: Mutex<Option<fn() -> Answer>>,
     /// Whether the model of the next requests reads texts only.
     pub(crate) text_only: Mutex<bool>,
 }
@@ -105,6 +115,10 @@ impl Server {
 
     pub(crate) fn expect(&self, answers: impl IntoIterator<Item = Answer>) {
         self.answers.lock().unwrap().extend(answers);
+    }
+
+    pub(crate) fn plan(&self, call_id: &str, plan: ToolPlan) {
+        self.plans.lock().unwrap().entry(call_id.to_owned()).or_default().push_back(plan);
     }
 
     pub(crate) fn session(&self) -> Session {
@@ -134,22 +148,29 @@ impl Transport for Server {
         let paused_ms = self.host.get().map_or(0, |host| host.paused_ms());
         let sent = Sent { body: request.body().to_vec(), fresh, authorisation, paused_ms };
         self.sent.lock().unwrap().push(sent);
-        match self.answers.lock().unwrap().pop_front().expect("the script has an answer") {
-            Answer::Refuse(error) => Err(error),
-            Answer::Stream(steps) => {
-                let (interrupt, session) = (interrupt.clone(), self.session());
-                let play = move |step| match step {
-                    Step::Event(event) => Some(Ok(event)),
-                    Step::Break => Some(Err(StreamBroken("scripted".to_owned()))),
-                    Step::Interrupt => {
-                        session.interrupt();
-                        interrupt.wait();
-                        None
-                    }
-                };
-                Ok(Box::new(steps.into_iter().map_while(play)))
+        let scripted = self.answers.lock().unwrap().pop_front();
+        let afterwards = *self.afterwards.lock().unwrap();
+        let steps = match scripted.or_else(|| afterwards.map(|answer| answer())) {
+            None => panic!("the script has no answer"),
+            Some(Answer::Refuse(error)) => return Err(error),
+            Some(Answer::Stream(steps)) => steps,
+            Some(Answer::Planned(steps, plans)) => {
+                self.plans.lock().unwrap().clear();
+                plans.into_iter().for_each(|(call_id, plan)| self.plan(&call_id, plan));
+                steps
             }
-        }
+        };
+        let (interrupt, session) = (interrupt.clone(), self.session());
+        let play = move |step| match step {
+            Step::Event(event) => Some(Ok(event)),
+            Step::Break => Some(Err(StreamBroken("scripted".to_owned()))),
+            Step::Interrupt => {
+                session.interrupt();
+                interrupt.wait();
+                None
+            }
+        };
+        Ok(Box::new(steps.into_iter().map_while(play)))
     }
 }
 
@@ -164,26 +185,16 @@ pub(crate) enum ToolPlan {
     While(Box<dyn FnOnce(&Session) + Send>, ToolOutcome),
 }
 
-/// Tools that follow a plan, by call id.
-#[derive(Default)]
+/// Tools that follow the server's plan, by call id.
 pub(crate) struct ScriptedTools {
-    pub(crate) plans: Mutex<HashMap<String, VecDeque<ToolPlan>>>,
-    pub(crate) started: Mutex<Vec<String>>,
-    pub(crate) server: OnceLock<Arc<Server>>,
-}
-
-impl ScriptedTools {
-    pub(crate) fn plan(&self, call_id: &str, plan: ToolPlan) {
-        self.plans.lock().unwrap().entry(call_id.to_owned()).or_default().push_back(plan);
-    }
+    server: Arc<Server>,
 }
 
 impl Tools for ScriptedTools {
     fn start(&self, call: &Arc<ResponseItem>) -> Box<dyn ToolRun> {
         let call_id = call.call_id().expect("a call has an id").as_str().to_owned();
-        let plan = self.plans.lock().unwrap().get_mut(&call_id).and_then(VecDeque::pop_front);
-        let session = self.server.get().map(|server| server.session());
-        self.started.lock().unwrap().push(call_id);
+        let plan = self.server.plans.lock().unwrap().get_mut(&call_id).and_then(VecDeque::pop_front);
+        let session = self.server.session();
         Box::new(move |interrupt: &Interrupt| match plan.unwrap_or(ToolPlan::Never) {
             ToolPlan::Ends(outcome) => outcome,
             ToolPlan::Never => {
@@ -191,12 +202,12 @@ impl Tools for ScriptedTools {
                 ToolOutcome::Interrupted
             }
             ToolPlan::InterruptedBy => {
-                session.expect("a session is served").interrupt();
+                session.interrupt();
                 interrupt.wait();
                 ToolOutcome::Interrupted
             }
             ToolPlan::While(act, outcome) => {
-                act(&session.expect("a session is served"));
+                act(&session);
                 outcome
             }
         })
@@ -249,8 +260,8 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) fn new() -> Rig {
-        let (server, tools) = (Arc::new(Server::default()), Arc::new(ScriptedTools::default()));
-        assert!(tools.server.set(Arc::clone(&server)).is_ok());
+        let server = Arc::new(Server::default());
+        let tools = Arc::new(ScriptedTools { server: Arc::clone(&server) });
         let host = Arc::<CountingHost>::default();
         assert!(server.host.set(Arc::clone(&host)).is_ok());
         Rig { host, server, tools, mcp: Arc::default(), folder: Arc::default() }
@@ -264,6 +275,13 @@ impl Rig {
             mcp: Arc::<CountedServers>::clone(&self.mcp),
             workspace: Arc::<Folder>::clone(&self.folder),
         }
+    }
+}
+
+/// The server holds the session that holds the server.
+impl Drop for Rig {
+    fn drop(&mut self) {
+        *self.server.session.lock().unwrap() = None;
     }
 }
 

@@ -346,7 +346,7 @@ impl<'a> Replay<'a> {
         for output in step.items().filter(|item| is_output(item)).map(load) {
             let call_id = output.call_id().expect("an output names its call").as_str().to_owned();
             let plan = self.tool_plan(step, &output);
-            self.rig.tools.plan(&call_id, plan);
+            self.rig.server.plan(&call_id, plan);
         }
     }
 
