@@ -23,7 +23,6 @@ fn holds(ops: &[Op]) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 400,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("proptest-regressions/session.txt"))),
         ..ProptestConfig::default()
     })]

@@ -23,6 +23,7 @@ pub(crate) const LIVE_UNCHANGED: &str = "session/projecting-changes-nothing";
 pub(crate) const REPEATABLE: &str = "session/projecting-twice-gives-the-same";
 pub(crate) const NOTHING_LEAKED: &str = "session/no-snapshot-step-or-patch-in-a-body";
 pub(crate) const PATCH_CHAIN: &str = "session/patches-give-the-last-state";
+pub(crate) const BASELINE: &str = "session/the-baseline-is-what-the-model-was-told";
 pub(crate) const SECTIONS: &str = "session/a-section-is-sent-exactly-when-rendered";
 pub(crate) const DURABLE: &str = "session/durable-is-what-happened";
 pub(crate) const EXTENDS: &str = "session/an-input-extends-the-last";
@@ -173,7 +174,7 @@ fn live(machine: &Machine, findings: &mut Findings) {
     findings.check(MODEL, live == machine.model.history, || {
         format!("the history is\n{live:#?}\nand should be\n{:#?}", machine.model.history)
     });
-    findings.check(MODEL, session.world_state_baseline() == machine.model.told, || {
+    findings.check(BASELINE, session.world_state_baseline() == machine.model.told, || {
         format!("told is {:?}, and should be {:?}", session.world_state_baseline(), machine.model.told)
     });
 }
@@ -187,6 +188,8 @@ fn file(machine: &Machine, findings: &mut Findings) {
     findings.check(DURABLE, on_disk.history == live, || {
         format!("on the disk is\n{:#?}\nand live is\n{live:#?}", on_disk.history)
     });
+    let (begun, due) = (on_disk.begun_tasks, machine.model.begun_tasks);
+    findings.check(DURABLE, begun == due, || format!("{begun} tasks are on the disk, {due} began"));
     findings.check(PATCH_CHAIN, on_disk.told == machine.model.told, || {
         format!("the file gives {:?}, the state is {:?}", on_disk.told, machine.model.told)
     });

@@ -160,7 +160,7 @@ pub(crate) struct Machine {
     slip: Option<Slip>,
     files: usize,
     said: u64,
-    /// How long the file was after the step before.
+    /// How long the file was before the last step that was no crash.
     len_before: usize,
     /// Forks that were made while a turn ran, and what each must hold.
     forks: Arc<Mutex<Vec<PathBuf>>>,
@@ -250,7 +250,9 @@ impl Machine {
 
     /// Does a step, and says what does not hold after it.
     pub(crate) fn step(&mut self, op: &Op) -> Vec<Violation> {
-        self.len_before = self.bytes().len();
+        if !matches!(op, Op::Crash { .. }) {
+            self.len_before = self.bytes().len();
+        }
         let mut violations = match op {
             Op::Turn { picture, script } => self.turn(*picture, script),
             Op::Compact { script } => self.compact(script),
@@ -284,6 +286,7 @@ impl Machine {
             Op::Replace(made) => {
                 let items: Vec<_> = made.iter().map(|made| made.item()).collect();
                 self.session().replace(items.clone()).unwrap();
+                self.model.begun_tasks += 1;
                 self.model.replace(items);
                 Vec::new()
             }
@@ -387,6 +390,7 @@ impl Machine {
         let settings = self.around.settings();
         let world = self.world(&settings);
         let turn = TurnInHand { settings: &settings, world: &world };
+        self.model.begun_tasks += 1;
         let due = match self.model.compact(&turn, false) {
             Ok(()) => Ends::Completed,
             Err(ends) => self.model.end(ends),
@@ -412,6 +416,7 @@ impl Machine {
         let on_disk = super::naive::read(&self.bytes());
         self.model.history = on_disk.history;
         self.model.told = on_disk.told;
+        self.model.begun_tasks = on_disk.begun_tasks;
         let without_turn = |context: Option<Json>| {
             let members = super::object(context?);
             let rest = members.iter().filter(|(key, _)| *key != "turn_id");
@@ -448,7 +453,7 @@ impl Machine {
     fn crash(&mut self, of_all: bool, share: u16) -> Vec<Violation> {
         let path = self.session().path();
         let bytes = self.bytes();
-        let from = if of_all { 0 } else { self.len_before.min(self.last_len()) };
+        let from = if of_all { 0 } else { self.len_before.min(bytes.len()) };
         let kept = from + (bytes.len() - from) * usize::from(share) / usize::from(u16::MAX);
         if path.exists() {
             std::fs::write(&path, &bytes[..kept]).unwrap();
@@ -457,7 +462,8 @@ impl Machine {
         let after = super::naive::read(&bytes[..kept]);
         self.session = None;
         let mut findings = checks::Findings::default();
-        let rest = String::from_utf8_lossy(&bytes[kept..]).into_owned();
+        let line = bytes[..kept].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let rest = String::from_utf8_lossy(&bytes[line..]).into_owned();
         // Nothing but items in what is lost: then what is left is the beginning of it.
         if !rest.contains("thread_rolled_back") && !rest.contains("\"compacted\"") {
             findings.check(CRASH_PREFIX, before.history.starts_with(&after.history), || {
@@ -477,10 +483,6 @@ impl Machine {
         self.learn_from_file();
         self.last_request = None;
         findings.0
-    }
-
-    fn last_len(&self) -> usize {
-        self.len_before
     }
 }
 

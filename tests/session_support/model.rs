@@ -55,6 +55,8 @@ pub(crate) struct Model {
     /// Working sets that built a request for the model to go on.
     pub(crate) steps: u64,
     pub(crate) script: VecDeque<Reply>,
+    /// How many tasks began.
+    pub(crate) begun_tasks: usize,
     /// How often somebody forks meanwhile.
     pub(crate) forks: usize,
 }
@@ -90,6 +92,7 @@ fn message(role: &str, texts: &[String]) -> Arc<ResponseItem> {
 impl Model {
     /// The user says something, and the turn runs to its end.
     pub(crate) fn turn(&mut self, n: u64, picture: bool, turn: &TurnInHand<'_>) -> Ends {
+        self.begun_tasks += 1;
         if self.must_compact()
             && let Err(ends) = self.compact(turn, false)
         {
@@ -242,6 +245,7 @@ impl Model {
     pub(crate) fn record(&mut self, items: &[Arc<ResponseItem>]) {
         let system =
             |item: &ResponseItem| matches!(item, ResponseItem::Message(message) if message.role == "system");
+        self.begun_tasks += items.iter().filter(|item| is_user(item)).count();
         let items = items.iter().filter(|item| !system(item));
         self.history.extend(items.map(|item| LIMIT.cut(Arc::clone(item)).into_item()));
     }

@@ -17,6 +17,8 @@ pub(crate) struct Naive {
     pub(crate) last_context: Option<Json>,
     /// Whether a task has begun and not ended.
     pub(crate) open: bool,
+    /// How many tasks began, taken back or not.
+    pub(crate) begun_tasks: usize,
     /// Whether the file holds a head.
     pub(crate) begun: bool,
 }
@@ -43,6 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Naive {
     let lost = dropped.iter().filter_map(|task| task.compaction).min().filter(|_| newest.is_none());
     let mut naive = Naive { history: history(&lines, newest, lost), ..Naive::default() };
     naive.know(&kept, lost);
+    naive.begun_tasks = lines.iter().filter(|line| event(line) == "task_started").count();
     naive.begun = lines.iter().any(|line| kind(line) == "session_meta");
     let ends = ["task_started", "task_complete", "turn_aborted"];
     let last = lines.iter().rev().map(event).find(|event| ends.contains(event));
