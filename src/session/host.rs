@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Time, ids and waiting.
+/// Time, ids and waiting. Is called with the state locked, so it must not call its session.
 pub trait Host: Send + Sync {
     /// Now, as it is written before a line of the rollout (RFC 3339).
     fn timestamp(&self) -> String;

@@ -307,19 +307,34 @@ impl Session {
         self.lock().contributors = contributors;
     }
 
-    /// Records items that somebody else made, as if a turn ran. While one does run they wait for its next request.
+    /// Puts items in. While a turn runs they wait for its next request.
+    ///
+    /// # Errors
+    /// Where one cannot be written; those before it are recorded.
+    pub fn inject(&self, items: Vec<Arc<ResponseItem>>) -> Result<(), SessionError> {
+        let mut state = self.lock();
+        match &mut state.running {
+            Some(running) => {
+                running.waiting.push(Waiting::Items(items));
+                Ok(())
+            }
+            None => items.into_iter().try_for_each(|item| record_item(&mut state, item, None)),
+        }
+    }
+
+    /// Records items that somebody else made, as if turns ran: each message of a user begins one, so that a rollback takes
+    /// off what it should. While a turn does run, the same as [`inject`](Self::inject).
     ///
     /// # Errors
     /// Where one cannot be written; those before it are recorded.
     pub fn record(&self, items: Vec<Arc<ResponseItem>>) -> Result<(), SessionError> {
         let mut state = self.lock();
-        if let Some(running) = &mut state.running {
-            running.waiting.push(Waiting::Items(items));
-            return Ok(());
+        if state.running.is_some() {
+            drop(state);
+            return self.inject(items);
         }
         let mut turn_id = None;
         for item in items {
-            // What a rollback takes off are turns; so each user message has one.
             if is_turn_start(&item) {
                 end_outside_turn(&mut state, turn_id.take())?;
                 let id = self.shared.services.host.new_id();

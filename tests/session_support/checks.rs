@@ -53,6 +53,7 @@ pub(crate) fn after_step(machine: &mut Machine) -> Vec<Violation> {
     let mut findings = Findings::default();
     let sent = machine.rig.server.take_sent();
     let expected = std::mem::take(&mut machine.model.expected);
+    labels(machine, &expected);
     counts(machine, &expected, &mut findings);
     requests(machine, &sent, &expected, &mut findings);
     live(machine, &mut findings);
@@ -60,6 +61,27 @@ pub(crate) fn after_step(machine: &mut Machine) -> Vec<Violation> {
     // The checks project as well.
     machine.observed = machine.session().observed();
     findings.0
+}
+
+/// What the requests and the file say of where the steps went.
+fn labels(machine: &mut Machine, expected: &[Expected]) {
+    let has_picture = |item: &Arc<ResponseItem>| callpair::projection::image_count(item) > 0;
+    for (n, now) in expected.iter().enumerate() {
+        machine.label("a request with repaired pairs", now.repaired);
+        machine.label("a transport retry", now.again);
+        machine.label("a compaction", now.compaction);
+        machine.label("a compaction with unpaired items", now.compaction && now.repaired);
+        machine.label("a compaction within a turn", now.compaction && n > 0 && !expected[n - 1].compaction);
+        let blind = now.modalities == Modalities::Text && now.history.iter().any(has_picture);
+        machine.label("pictures stripped", blind);
+        let attempt = n > 0 && !now.again && !now.compaction;
+        machine.label("a further attempt or step", attempt);
+    }
+    let bytes = std::fs::read(machine.session().path()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let patches: Vec<&str> = text.lines().filter(|line| line.contains(r#""full":false"#)).collect();
+    machine.label("a patch in the file", !patches.is_empty());
+    machine.label("a removal in a patch", patches.iter().any(|patch| patch.contains("null")));
 }
 
 fn requests(machine: &mut Machine, sent: &[Sent], expected: &[Expected], findings: &mut Findings) {

@@ -150,6 +150,8 @@ pub(crate) struct Machine {
     pub(crate) rig: Rig,
     pub(crate) model: Model,
     pub(crate) observed: Observed,
+    /// How often what happened that a run must reach to be worth something.
+    pub(crate) labels: BTreeMap<&'static str, usize>,
     /// The last request: its bytes, what was due, and its input.
     pub(crate) last_request: Option<(Vec<u8>, Expected, Vec<String>)>,
     folder: tempfile::TempDir,
@@ -172,6 +174,7 @@ impl Machine {
             rig: Rig::new(),
             model: Model::default(),
             observed: Observed::default(),
+            labels: BTreeMap::new(),
             last_request: None,
             folder: tempfile::tempdir().unwrap(),
             session: None,
@@ -188,6 +191,10 @@ impl Machine {
         let session = Session::start(&path, machine.config(), machine.rig.services()).unwrap();
         machine.go_on_in(session);
         machine
+    }
+
+    pub(crate) fn label(&mut self, label: &'static str, reached: bool) {
+        *self.labels.entry(label).or_default() += usize::from(reached);
     }
 
     pub(crate) fn session(&self) -> Session {
@@ -277,11 +284,11 @@ impl Machine {
                 self.set_extensions();
                 Vec::new()
             }
-            Op::Record(made) => {
-                let items: Vec<_> = made.iter().map(|made| made.item()).collect();
-                self.session().record(items.clone()).unwrap();
-                self.model.record(&items);
-                Vec::new()
+            Op::Record(made) => self.record(made),
+            Op::SplitPair { call } => {
+                let call = *call;
+                self.record(&[Made::Function { call, id: true }, Made::User(0), Made::Output { call }]);
+                self.rollback(1)
             }
             Op::Replace(made) => {
                 let items: Vec<_> = made.iter().map(|made| made.item()).collect();
@@ -293,6 +300,13 @@ impl Machine {
         };
         violations.extend(checks::after_step(self));
         violations
+    }
+
+    fn record(&mut self, made: &[Made]) -> Vec<Violation> {
+        let items: Vec<_> = made.iter().map(|made| made.item()).collect();
+        self.session().record(items.clone()).unwrap();
+        self.model.record(&items);
+        Vec::new()
     }
 
     fn settings_changed(&mut self) -> Vec<Violation> {
@@ -363,6 +377,9 @@ impl Machine {
         let mut findings = checks::Findings::default();
         let is = ends(&report.end);
         findings.check(MODEL, is == due, || format!("the turn ended {is:?} and should have ended {due:?}"));
+        self.label("a turn interrupted", due == Ends::Interrupted);
+        self.label("a turn failed", due == Ends::Failed);
+        self.label("a fork of a running turn", self.model.forks > 0);
         self.check_forks(&mut findings);
         findings.0
     }
@@ -403,7 +420,20 @@ impl Machine {
     }
 
     fn rollback(&mut self, turns: u64) -> Vec<Violation> {
+        let before = super::naive::read(&self.bytes());
         self.session().rollback(turns).unwrap();
+        let after = super::naive::read(&self.bytes());
+        let summary = |history: &[Arc<ResponseItem>]| {
+            history.iter().any(|item| item.to_wire().contains("{summary prefix}"))
+        };
+        self.label("a rollback took a turn", before.history.len() > after.history.len());
+        let unpaired = |history: &[Arc<ResponseItem>]| {
+            let items: callpair::item::ItemList = history.iter().cloned().collect();
+            callpair::projection::project(&items, Modalities::TextAndImage).plan().edits().len()
+        };
+        self.label("a rollback split a pair", unpaired(&after.history) > unpaired(&before.history));
+        self.label("a rollback took a compaction", summary(&before.history) && !summary(&after.history));
+        self.label("a rollback took the initial context", before.told.is_some() && after.told.is_none());
         if turns > 0 && self.session().path().exists() {
             self.learn_from_file();
             self.last_request = None;
@@ -460,6 +490,8 @@ impl Machine {
         }
         let before = super::naive::read(&bytes);
         let after = super::naive::read(&bytes[..kept]);
+        self.label("a crash tore a line", bytes[..kept].last().is_some_and(|&byte| byte != b'\n'));
+        self.label("a crash tore a turn", after.open);
         self.session = None;
         let mut findings = checks::Findings::default();
         let line = bytes[..kept].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);

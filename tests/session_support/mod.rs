@@ -60,6 +60,8 @@ pub(crate) enum Step {
     Break,
     /// The user interrupts while the stream hangs.
     Interrupt,
+    /// Something else happens while the stream is on its way.
+    Meanwhile(Box<dyn FnOnce(&Session) + Send>),
 }
 
 impl Step {
@@ -168,6 +170,10 @@ impl Transport for Server {
                 session.interrupt();
                 interrupt.wait();
                 None
+            }
+            Step::Meanwhile(act) => {
+                act(&session);
+                Some(Ok(StreamEvent::Delta))
             }
         };
         Ok(Box::new(steps.into_iter().map_while(play)))

@@ -32,6 +32,8 @@ pub(crate) enum Op {
     Extension { n: u8, revision: Option<u8> },
     /// Somebody else records items.
     Record(Vec<Made>),
+    /// A call, then a message of the user, then the output; and the turn is taken back that the message began.
+    SplitPair { call: u8 },
     /// Somebody else replaces the history.
     Replace(Vec<Made>),
 }
@@ -316,8 +318,8 @@ fn world() -> impl Strategy<Value = WorldChange> {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         10 => (proptest::bool::weighted(0.2), script(6)).prop_map(|(picture, script)| Op::Turn { picture, script }),
-        1 => script(2).prop_map(|script| Op::Compact { script }),
-        2 => (0..4_u8).prop_map(Op::Rollback),
+        2 => script(2).prop_map(|script| Op::Compact { script }),
+        3 => (0..4_u8).prop_map(Op::Rollback),
         1 => Just(Op::Fork),
         2 => Just(Op::Resume),
         2 => (proptest::bool::weighted(0.2), any::<u16>()).prop_map(|(of_all, share)| Op::Crash { of_all, share }),
@@ -326,6 +328,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => world().prop_map(Op::World),
         3 => (0..2_u8, proptest::option::of(0..3_u8)).prop_map(|(n, revision)| Op::Extension { n, revision }),
         1 => proptest::collection::vec(made_by_anybody(), 0..4).prop_map(Op::Record),
+        1 => (0..4_u8).prop_map(|call| Op::SplitPair { call }),
         1 => proptest::collection::vec(made_by_anybody(), 0..5).prop_map(Op::Replace),
     ]
 }
