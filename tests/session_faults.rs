@@ -10,7 +10,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use session_support::checks;
 use session_support::machine::Machine;
-use session_support::ops::{Op, steps};
+use session_support::ops::{End, Made, Op, Reply, steps};
 
 /// The invariant that must find a slip.
 fn guard(slip: Slip) -> &'static str {
@@ -25,9 +25,39 @@ fn guard(slip: Slip) -> &'static str {
     }
 }
 
+/// A turn whose script is this.
+fn turn(script: Vec<Reply>) -> Op {
+    Op::Turn { picture: false, script }
+}
+
+/// An answer that breaks off behind these items.
+fn broken(items: Vec<Made>) -> Reply {
+    Reply::Stream { items, tools: Vec::new(), end: End::Broken }
+}
+
+/// The smallest steps that find a slip, as proptest shrank them.
+fn smallest(slip: Slip) -> Vec<Op> {
+    let quiet = || turn(Vec::new());
+    match slip {
+        Slip::PatchLosesRemoval => vec![
+            Op::Extension { n: 1, revision: Some(1) },
+            quiet(),
+            Op::Extension { n: 1, revision: None },
+            quiet(),
+        ],
+        Slip::BaselineKeptOverCompaction => vec![quiet(), Op::Replace(Vec::new()), quiet()],
+        Slip::LockHeldWhileProjecting | Slip::ToolsListedTwice | Slip::SnapshotLeaked => vec![quiet()],
+        Slip::WriteBackOnRetry => vec![Op::SplitPair { call: 0 }, turn(vec![broken(Vec::new())])],
+        Slip::HalfLineTakenForWhole => {
+            vec![quiet(), Op::Crash { of_all: false, share: 6822 }, quiet()]
+        }
+        Slip::AttemptReusesProjection => vec![turn(vec![broken(vec![Made::Said(0)])])],
+    }
+}
+
 /// What does not hold over all the steps, by name, in the order in which it was found.
-fn violations(slip: Slip, ops: &[Op]) -> Vec<&'static str> {
-    let mut machine = Machine::new(Some(slip));
+fn violations(slip: Option<Slip>, ops: &[Op]) -> Vec<&'static str> {
+    let mut machine = Machine::new(slip);
     ops.iter().flat_map(|op| machine.step(op)).map(|violation| violation.invariant).collect()
 }
 
@@ -41,9 +71,19 @@ fn hunt(slip: Slip) -> Option<(usize, Vec<&'static str>)> {
     let strategy = steps(14);
     (0..CASES).find_map(|case| {
         let ops = strategy.new_tree(&mut runner).unwrap().current();
-        let found = violations(slip, &ops);
+        let found = violations(Some(slip), &ops);
         found.contains(&guard(slip)).then_some((case, found))
     })
+}
+
+#[test]
+fn the_smallest_case_of_each_slip_finds_it_and_holds_without_it() {
+    for slip in Slip::ALL {
+        let ops = smallest(slip);
+        let found = violations(Some(slip), &ops);
+        assert!(found.contains(&guard(slip)), "{}: {found:?}", slip.as_str());
+        assert_eq!(violations(None, &ops), Vec::<&str>::new(), "{}", slip.as_str());
+    }
 }
 
 #[test]
