@@ -3,8 +3,9 @@
 use super::context::{ContextUpdate, is_untrusted_context};
 use super::error::SessionError;
 use super::interrupt::{AbortReason, Interrupt};
+use super::live::durable;
 use super::sampling::{Purpose, Sampling, Stopped};
-use super::state::{Running, Session, durable};
+use super::state::{Running, Session};
 use super::step::StepContext;
 use super::turn::{TurnReport, UserTurn};
 use crate::item::ResponseItem;

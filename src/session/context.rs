@@ -6,8 +6,9 @@
 
 use super::error::SessionError;
 use super::fault::Slip;
+use super::live::{durable, record_item};
 use super::settings::SettingsChanges;
-use super::state::{Session, State, durable, record_item};
+use super::state::{Session, State};
 use super::step::StepContext;
 use crate::item::ResponseItem;
 use crate::json::{Json, Object};

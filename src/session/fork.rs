@@ -3,10 +3,10 @@
 use super::compact::turn_members;
 use super::error::SessionError;
 use super::interrupt::AbortReason;
+use super::live::{durable, record_item};
 use super::record::Record;
-use super::state::{
-    Session, SessionConfig, SessionServices, durable, must_be_empty, read, record_item, session_meta,
-};
+use super::resume::read;
+use super::state::{Session, SessionConfig, SessionServices, must_be_empty, session_meta};
 use crate::json::Json;
 use crate::rollout::{Caps, Event, Lines, Rollout, RolloutLine};
 use std::fs::File;

@@ -7,9 +7,10 @@
 use super::error::SessionError;
 use super::fault::Slip;
 use super::interrupt::{AbortReason, Interrupt};
+use super::live::record_item;
 use super::observed::Counters;
 use super::request::{EncodedRequest, Prompt, RequestControls, encode};
-use super::state::{Session, record_item};
+use super::state::Session;
 use super::step::StepContext;
 use super::tools::{ToolRun, is_call, output_item};
 use super::transport::{EventStream, Failure, Retry, StreamEvent, backoff};

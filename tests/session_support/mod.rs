@@ -13,6 +13,7 @@ pub(crate) mod machine;
 pub(crate) mod model;
 pub(crate) mod naive;
 pub(crate) mod ops;
+pub(crate) mod recorded;
 pub(crate) mod scenario;
 
 use callpair::item::{ContentPart, Modalities, ResponseItem, Text};
