@@ -10,7 +10,23 @@
 //! is a callback that answers, fails or never answers.
 //!
 //! Built after release rust-v0.144.6 as it is seen from outside.
+//!
+//! ```
+//! # use callpair::{item::{Modalities, ResponseItem}, json::Json, session::{Session, SessionConfig, SessionServices}};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("rollout.jsonl");
+//! let services = SessionServices::bare();
+//! let session = Session::start(&path, SessionConfig::default(), services.clone())?;
+//! let call = r#"{"type":"function_call","name":"ls","arguments":"{}","call_id":"a"}"#;
+//! session.record(vec![ResponseItem::load(Json::parse(call)?).unwrap().into()])?;
+//! // The request says that the call was aborted; history and file do not.
+//! assert_eq!((session.project(Modalities::Text).len(), session.snapshot().len()), (2, 1));
+//! let resumed = Session::resume(&path, SessionConfig::default(), services)?;
+//! assert_eq!(resumed.project(Modalities::Text), session.project(Modalities::Text));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod bare;
 mod compact;
 mod context;
 mod error;
