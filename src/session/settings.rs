@@ -138,3 +138,73 @@ fn collaboration(context: &Json) -> (Option<&Json>, Option<&Json>) {
     let text = mode.and_then(|mode| mode.get("settings")?.get("developer_instructions"));
     (mode.and_then(|mode| mode.get("mode")), text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts() -> SettingsTexts {
+        SettingsTexts {
+            model_switch: Some("switch".to_owned()),
+            permissions: Some("permissions".to_owned()),
+            developer_instructions: Some("client".to_owned()),
+            collaboration_mode: Some("mode".to_owned()),
+            personality_spec: Some("personality".to_owned()),
+        }
+    }
+
+    fn context(changed: &[(&str, &str)]) -> Json {
+        let mut members = Object::new();
+        let before = [
+            ("cwd", "\"/a\""),
+            ("approval_policy", "\"never\""),
+            ("sandbox_policy", r#"{"type":"workspace-write"}"#),
+            ("model", "\"one\""),
+            ("effort", "\"low\""),
+            ("personality", "\"friendly\""),
+            (
+                "collaboration_mode",
+                r#"{"mode":"plan","settings":{"model":"one","developer_instructions":"x"}}"#,
+            ),
+        ];
+        for (key, value) in before.iter().chain(changed) {
+            members.set(*key, Json::parse(value).unwrap());
+        }
+        Json::Object(members)
+    }
+
+    fn told(changed: &[(&str, &str)]) -> Vec<String> {
+        texts().changed(SettingsChanges::between(&context(&[]), &context(changed)))
+    }
+
+    #[test]
+    fn only_what_changed_is_told() {
+        assert!(told(&[]).is_empty());
+        assert!(told(&[("effort", "\"high\""), ("model", "\"one\"")]).is_empty());
+        assert_eq!(told(&[("approval_policy", "\"on-request\"")]), ["permissions"]);
+        assert_eq!(told(&[("personality", "\"terse\"")]), ["personality"]);
+        let mode = r#"{"mode":"default","settings":{"model":"one","developer_instructions":"y"}}"#;
+        assert_eq!(told(&[("collaboration_mode", mode)]), ["mode"]);
+    }
+
+    #[test]
+    fn a_model_switch_brings_the_permissions_and_no_personality() {
+        let mode = r#"{"mode":"plan","settings":{"model":"two","developer_instructions":"x"}}"#;
+        let switched = [("model", "\"two\""), ("personality", "\"terse\""), ("collaboration_mode", mode)];
+        assert_eq!(told(&switched), ["switch", "permissions"]);
+    }
+
+    #[test]
+    fn the_folder_counts_only_where_it_says_what_may_be_written() {
+        assert_eq!(told(&[("cwd", "\"/b\"")]), ["permissions"]);
+        let (full, cwd) = (("sandbox_policy", r#"{"type":"danger-full-access"}"#), ("cwd", "\"/b\""));
+        let changes = SettingsChanges::between(&context(&[full]), &context(&[full, cwd]));
+        assert!(texts().changed(changes).is_empty());
+    }
+
+    #[test]
+    fn a_full_injection_has_everything_but_a_switch_that_was_none() {
+        assert_eq!(texts().whole(false), ["permissions", "client", "mode", "personality"]);
+        assert_eq!(texts().whole(true).first().map(String::as_str), Some("switch"));
+    }
+}
