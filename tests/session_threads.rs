@@ -260,6 +260,15 @@ fn a_file_that_is_no_rollout_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_compressed_rollout_is_not_appended_to() {
+    let (rig, folder) = (Rig::new(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("r.jsonl.zst");
+    std::fs::copy("tests/rollouts/v0.144.6-compressed-killed.jsonl.zst", &path).unwrap();
+    let resumed = Session::resume(&path, config(TurnSettings::default()), rig.services());
+    assert!(matches!(resumed, Err(SessionError::Compressed(_))));
+}
+
+#[test]
 fn base_instructions_are_those_of_the_file_whoever_resumes() {
     let rig = Rig::new();
     let (folder, session) = session(&rig);

@@ -35,6 +35,9 @@ pub enum SessionError {
         /// Why.
         refusal: Refusal,
     },
+    /// The rollout is compressed, and lines cannot be appended to it.
+    #[error("{0} is compressed: unpack it (zstd -d) and resume what comes out")]
+    Compressed(PathBuf),
     /// What happened could not be made durable; it is not in the live history either.
     #[error("{path}: {error}")]
     Write {

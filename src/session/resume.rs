@@ -35,6 +35,9 @@ impl Session {
         services: SessionServices,
     ) -> Result<Session, SessionError> {
         let rollout = read(path)?;
+        if rollout.compressed {
+            return Err(SessionError::Compressed(path.to_owned()));
+        }
         match rollout.refusal() {
             Some(Refusal::Empty) if rollout.unfinished || rollout.physical_lines == 0 => {
                 return Ok(Session::begin(path, config, services));
