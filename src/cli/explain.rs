@@ -57,17 +57,30 @@ fn explain(out: &mut impl Write, id: &str) -> io::Result<bool> {
     }
     let rules: Vec<&Rule> = Rule::ALL.iter().filter(|rule| rule.id() == id).collect();
     for rule in &rules {
-        writeln!(out, "{}\n\n  {}\n\n  severity   {}", rule.id(), rule.statement(), rule.severity().as_str())?;
+        writeln!(
+            out,
+            "{}\n\n  {}\n\n  severity   {}",
+            rule.id(),
+            rule.statement(),
+            rule.severity().as_str()
+        )?;
     }
     let slip = Slip::from_id(id);
     if let Some(slip) = slip {
-        writeln!(out, "{}\n\n  A planted fault. {}\n\n  try it     callpair verify --subject bank/{}", slip.id(), slip.why(), slip.id())?;
+        writeln!(
+            out,
+            "{}\n\n  A planted fault. {}\n\n  try it     callpair verify --subject bank/{}",
+            slip.id(),
+            slip.why(),
+            slip.id()
+        )?;
     }
     Ok(!invariants.is_empty() || !rules.is_empty() || slip.is_some())
 }
 
 fn write_invariant(out: &mut impl Write, invariant: &Invariant) -> io::Result<()> {
-    let profiles = if invariant.profiles.contains(&Profile::Responses) { "codex, responses" } else { "codex" };
+    let profiles =
+        if invariant.profiles.contains(&Profile::Responses) { "codex, responses" } else { "codex" };
     writeln!(out, "{}\n\n  {}\n", invariant.id, invariant.statement)?;
     writeln!(out, "  law        {}", invariant.law)?;
     writeln!(out, "  why        {}", invariant.why)?;

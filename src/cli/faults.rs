@@ -47,7 +47,8 @@ enum FormatArg {
 
 pub(super) fn run(args: &Args) -> Exit {
     watch_signals();
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let jobs =
+        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let matrix = match matrix(args.cases, args.seed, jobs, Some(&child)) {
         Ok(matrix) => matrix,
         Err(failure) => {
@@ -84,12 +85,17 @@ fn child(slip: Slip) -> Result<Box<dyn Subject>, Failure> {
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let argv = vec![program.to_string_lossy().into_owned(), "serve-fault".to_owned(), slip.id().to_owned()];
     let options = Options { timeout: Duration::from_millis(300), ..Options::default() };
-    Stdio::start_argv(argv, options).map(|subject| Box::new(subject) as Box<dyn Subject>).map_err(|error| failed(error.to_string()))
+    Stdio::start_argv(argv, options)
+        .map(|subject| Box::new(subject) as Box<dyn Subject>)
+        .map_err(|error| failed(error.to_string()))
 }
 
 #[cfg(not(unix))]
 fn child(slip: Slip) -> Result<Box<dyn Subject>, Failure> {
-    Err(Failure::new(FailureKind::Crashed, format!("{} needs a child process, and those are driven on Unix only", slip.id())))
+    Err(Failure::new(
+        FailureKind::Crashed,
+        format!("{} needs a child process, and those are driven on Unix only", slip.id()),
+    ))
 }
 
 /// Serves the bank with a planted fault over stdin and stdout (docs/protocol.md): a wrong subject to try a harness on
@@ -104,7 +110,13 @@ pub(super) fn serve_fault(args: &ServeArgs) -> Exit {
         None => None,
         Some((_, Some(slip))) => Some(slip),
         Some((id, None)) => {
-            output::complain("serve-fault", &format!("no such fault: {:?}; `callpair faults` lists them", id.chars().take(60).collect::<String>()));
+            output::complain(
+                "serve-fault",
+                &format!(
+                    "no such fault: {:?}; `callpair faults` lists them",
+                    id.chars().take(60).collect::<String>()
+                ),
+            );
             return Exit::Unusable;
         }
     };

@@ -1,7 +1,7 @@
 //! `callpair replay` and `callpair minimize`: one case at a time.
 
-use super::subject::{Chosen, SubjectArgs, UNUSABLE};
 use super::subject::duration as duration_arg;
+use super::subject::{Chosen, SubjectArgs, UNUSABLE};
 use super::verify::{clear_progress, store, watch_signals};
 use super::{Exit, input, output};
 use crate::case::{Case, Failure, Items, SavedCase};
@@ -104,7 +104,8 @@ pub(super) fn shrink(args: &MinimizeArgs) -> Exit {
 }
 
 fn replay_all(args: &ReplayArgs) -> Result<Exit, Stop> {
-    let cases = args.files.iter().map(|path| Ok((path, read_case(path)?))).collect::<Result<Vec<_>, Stop>>()?;
+    let cases =
+        args.files.iter().map(|path| Ok((path, read_case(path)?))).collect::<Result<Vec<_>, Stop>>()?;
     let chosen = args.subject.choose()?;
     let (mut broken_cases, mut out) = (0, output::for_people());
     for (path, saved) in &cases {
@@ -112,7 +113,9 @@ fn replay_all(args: &ReplayArgs) -> Result<Exit, Stop> {
         let judgement = chosen.judge.judge(&mut *subject, &saved.case);
         let path = path.to_string_lossy();
         let written = match judgement.broken.is_empty() {
-            true => writeln!(out, "{path}: holds ({} invariants had something to check)", judgement.checked.len()),
+            true => {
+                writeln!(out, "{path}: holds ({} invariants had something to check)", judgement.checked.len())
+            }
             false => {
                 broken_cases += 1;
                 write_broken(&mut out, &path, &chosen, &judgement.broken)
@@ -130,7 +133,12 @@ fn replay_all(args: &ReplayArgs) -> Result<Exit, Stop> {
     Ok(output::after_writing(written, if broken_cases == 0 { Exit::Holds } else { Exit::Found }))
 }
 
-fn write_broken(out: &mut impl Write, path: &str, chosen: &Chosen, broken: &[(usize, String)]) -> io::Result<()> {
+fn write_broken(
+    out: &mut impl Write,
+    path: &str,
+    chosen: &Chosen,
+    broken: &[(usize, String)],
+) -> io::Result<()> {
     writeln!(out, "{path}:")?;
     for (at, how) in broken {
         let Some(invariant) = chosen.judge.invariants().get(*at) else { continue };
@@ -146,12 +154,15 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
     let broken = chosen.judge.judge(&mut *subject, &saved.case).broken;
     let id_of = |at: usize| chosen.judge.invariants().get(at).map(|invariant| invariant.id);
     let wanted = args.invariant.as_deref().or(saved.invariant.as_deref());
-    let found = broken.iter().filter_map(|(at, _)| id_of(*at)).find(|id| wanted.is_none_or(|wanted| wanted == *id));
+    let found =
+        broken.iter().filter_map(|(at, _)| id_of(*at)).find(|id| wanted.is_none_or(|wanted| wanted == *id));
     let Some(id) = found else {
         let others: Vec<&str> = broken.iter().filter_map(|(at, _)| id_of(*at)).collect();
         let what = match (wanted, others.is_empty()) {
             (_, true) => "no invariant is broken on it".to_owned(),
-            (Some(wanted), false) => format!("{wanted} is not broken on it; broken are {}", others.join(", ")),
+            (Some(wanted), false) => {
+                format!("{wanted} is not broken on it; broken are {}", others.join(", "))
+            }
             (None, false) => "no invariant is broken on it".to_owned(),
         };
         output::remark(&args.file.to_string_lossy(), &what);
@@ -171,17 +182,25 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
     };
     let written = writeln!(io::stdout(), "{}", smallest.to_json());
     let file = args.file.to_string_lossy();
-    output::remark(&file, &format!(
-        "{id}: {} items after {} runs{}{}",
-        smallest.case.item_count(),
-        minimized.calls,
-        if minimized.finished { "" } else { "; the budget was used up" },
-        if minimized.flaky { "; it does not fail every time" } else { "" },
-    ));
+    output::remark(
+        &file,
+        &format!(
+            "{id}: {} items after {} runs{}{}",
+            smallest.case.item_count(),
+            minimized.calls,
+            if minimized.finished { "" } else { "; the budget was used up" },
+            if minimized.flaky { "; it does not fail every time" } else { "" },
+        ),
+    );
     if let Some(store) = store(args.regressions.as_deref()) {
-        let path = store.save(&smallest).map_err(|error| Stop::Unusable("saved cases".to_owned(), error.to_string()))?;
+        let path = store
+            .save(&smallest)
+            .map_err(|error| Stop::Unusable("saved cases".to_owned(), error.to_string()))?;
         let path = path.to_string_lossy();
-        output::remark(&file, &format!("run it again: callpair replay{} {}", chosen.flags(), super::subject::quoted(&path)));
+        output::remark(
+            &file,
+            &format!("run it again: callpair replay{} {}", chosen.flags(), super::subject::quoted(&path)),
+        );
     }
     Ok(output::after_writing(written, Exit::Found))
 }

@@ -49,15 +49,18 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err("a time is a number and ms, s, m or h: 30s".to_owned()),
     };
     let number: f64 = number.parse().map_err(|_| "a time is a number and ms, s, m or h: 30s".to_owned())?;
-    Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(|| {
-        "the time is zero, or too long".to_owned()
-    })
+    Duration::try_from_secs_f64(number * seconds)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "the time is zero, or too long".to_owned())
 }
 
 fn known_id(id: &str) -> Result<String, String> {
     match invariant::is_known_id(id) {
         true => Ok(id.to_owned()),
-        false => Err(format!("no such invariant or family; families are {}", invariant::families().join(", "))),
+        false => {
+            Err(format!("no such invariant or family; families are {}", invariant::families().join(", ")))
+        }
     }
 }
 
@@ -78,7 +81,9 @@ impl SubjectArgs {
         let capabilities = self.make()?.capabilities();
         let profile = self.profile.unwrap_or(capabilities.profile);
         if self.allow_refusals && profile == Profile::Codex {
-            return Err(unusable("profile codex forbids refusals: --allow-refusals goes with --profile responses"));
+            return Err(unusable(
+                "profile codex forbids refusals: --allow-refusals goes with --profile responses",
+            ));
         }
         let matches = |invariant: &Invariant, id: &String| invariant.id == *id || invariant.family() == *id;
         let wanted = |invariant: &Invariant| {
@@ -109,9 +114,9 @@ impl SubjectArgs {
             "reference" => Ok(Box::new(Reference::new())),
             "bank" => Ok(Box::new(Bank::new(None))),
             name => match name.strip_prefix("bank/").and_then(Slip::from_id) {
-                Some(slip) if slip.needs_child() => {
-                    Err(unusable(format!("{name} takes the process down; `callpair faults` runs it in a child")))
-                }
+                Some(slip) if slip.needs_child() => Err(unusable(format!(
+                    "{name} takes the process down; `callpair faults` runs it in a child"
+                ))),
                 Some(slip) => Ok(Box::new(Bank::new(Some(slip)))),
                 None => Err(unusable(format!(
                     "no such subject: {:?}; known are reference, bank and bank/FAULT (see `callpair faults`)",
@@ -160,7 +165,8 @@ impl SubjectArgs {
 
 /// A word as a shell reads it.
 pub(super) fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| "(a name with a NUL byte)".to_owned(), |quoted| quoted.into_owned())
+    shlex::try_quote(word)
+        .map_or_else(|_| "(a name with a NUL byte)".to_owned(), |quoted| quoted.into_owned())
 }
 
 impl Chosen {

@@ -6,7 +6,9 @@ use crate::case::{Failure, Items, Store};
 use crate::generate::{self, Histories};
 use crate::history::ToolOutputLimit;
 use crate::minimize::Budget;
-use crate::report::verify::{Settings, Start, write_html, write_human, write_json, write_junit, write_observe, write_start};
+use crate::report::verify::{
+    Settings, Start, write_html, write_human, write_json, write_junit, write_observe, write_start,
+};
 use crate::rollout::PictureCache;
 use crate::verify::{Amount, Options, Outcome, Progress, Seed, Shard, Verdict, run};
 use clap::ValueEnum;
@@ -15,7 +17,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const HELP: &str = "\
 Examples:
@@ -134,7 +136,9 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
     let known = args.known.as_deref().map(read_known).transpose()?.unwrap_or_default();
     let store = store(args.regressions.as_deref());
     let regressions = match &store {
-        Some(store) => store.load().map_err(|error| Stop::Unusable("saved cases".to_owned(), error.to_string()))?,
+        Some(store) => {
+            store.load().map_err(|error| Stop::Unusable("saved cases".to_owned(), error.to_string()))?
+        }
         None => Vec::new(),
     };
     let recorded = args.from.as_deref().map(read_sessions).transpose()?.unwrap_or_default();
@@ -146,9 +150,23 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
         recorded: Arc::new(recorded),
     };
     let seed = args.seed.unwrap_or_else(fresh_seed);
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let jobs =
+        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let amount = args.time.map_or(Amount::Cases(args.cases), Amount::Time);
-    let start = Start { judge: &chosen.judge, seed, amount, jobs, shard: args.shard, histories: args.histories };
+    let histories = match options.recorded.len() {
+        0 => args.histories.to_string(),
+        sessions => format!("mutated from {sessions} recorded sessions"),
+    };
+    let start = Start {
+        subject: chosen.judge.capabilities(),
+        profile: chosen.judge.profile(),
+        seed,
+        amount,
+        jobs,
+        shard: args.shard,
+        histories: &histories,
+    };
+    let run_start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let human = args.format == FormatArg::Human;
     if human {
         let mut out = output::for_people();
@@ -167,7 +185,10 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
             shard: args.shard,
             fail_fast: args.fail_fast,
             known,
-            regressions: regressions.into_iter().map(|(path, saved)| (path.display().to_string(), saved.case)).collect(),
+            regressions: regressions
+                .into_iter()
+                .map(|(path, saved)| (path.display().to_string(), saved.case))
+                .collect(),
             twice: if chosen.processes { 100 } else { 0 },
             budget: Budget::default(),
             interrupted: &interrupted,
@@ -178,7 +199,8 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
     clear_progress();
     let outcome = outcome?;
     let replay = replays(args, &chosen, &outcome, store.as_ref())?;
-    let settings = Settings { show_content: args.show_content || args.from.is_none(), replay, matrix: None };
+    let show_content = args.show_content || args.from.is_none();
+    let settings = Settings { show_content, replay, matrix: None, run_start };
     write_files(args, &outcome, &settings)?;
     let exit = exit_of(&outcome);
     let written = if human {
@@ -208,7 +230,12 @@ pub(super) fn store(named: Option<&Path>) -> Option<Store> {
 }
 
 /// Saves the smallest case of each violation, where there is a store, and says by which command it is run again.
-fn replays(args: &Args, chosen: &Chosen, outcome: &Outcome, store: Option<&Store>) -> Result<Vec<String>, Stop> {
+fn replays(
+    args: &Args,
+    chosen: &Chosen,
+    outcome: &Outcome,
+    store: Option<&Store>,
+) -> Result<Vec<String>, Stop> {
     let flags = chosen.flags();
     let mut replays = Vec::new();
     for violation in &outcome.violations {
@@ -226,7 +253,10 @@ fn replays(args: &Args, chosen: &Chosen, outcome: &Outcome, store: Option<&Store
                     Histories::WellFormed => " --histories well-formed".to_owned(),
                 };
                 let (seed, cases) = (outcome.seed, violation.case_number + 1);
-                format!("callpair verify{flags}{histories} --seed {seed} --cases {cases} --only {}", violation.invariant)
+                format!(
+                    "callpair verify{flags}{histories} --seed {seed} --cases {cases} --only {}",
+                    violation.invariant
+                )
             }
         };
         replays.push(again);
@@ -240,13 +270,17 @@ fn write_files(args: &Args, outcome: &Outcome, settings: &Settings<'_>) -> Resul
         [(&args.junit, write_junit), (&args.html, write_html), (&args.observe, write_observe)];
     for (path, write) in files {
         let Some(path) = path else { continue };
-        write_whole(path, |out| write(out, outcome, settings)).map_err(|error| unusable(path, format!("cannot be written: {error}")))?;
+        write_whole(path, |out| write(out, outcome, settings))
+            .map_err(|error| unusable(path, format!("cannot be written: {error}")))?;
     }
     Ok(())
 }
 
 /// Writes a file beside its place, and moves it there when it is whole.
-pub(super) fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
     let beside = path.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
     let written = File::create(&beside).and_then(|file| {
@@ -265,7 +299,8 @@ pub(super) fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) 
 
 /// Reads a baseline: a line each, id, then the reason; `#` begins a comment.
 fn read_known(path: &Path) -> Result<Vec<(String, String)>, Stop> {
-    let text = fs::read_to_string(path).map_err(|error| unusable(path, format!("cannot be read: {error}")))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| unusable(path, format!("cannot be read: {error}")))?;
     let mut known = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -275,7 +310,10 @@ fn read_known(path: &Path) -> Result<Vec<(String, String)>, Stop> {
         let (id, reason) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         if !crate::invariant::is_known_id(id) {
             let shown: String = id.chars().take(60).collect();
-            return Err(unusable(path, format!("line {}: no such invariant or family: {shown:?}", number + 1)));
+            return Err(unusable(
+                path,
+                format!("line {}: no such invariant or family: {shown:?}", number + 1),
+            ));
         }
         if reason.trim().is_empty() {
             return Err(unusable(path, format!("line {}: {id} needs a reason behind it", number + 1)));
@@ -362,7 +400,8 @@ fn show_progress(progress: Progress, amount: Amount) {
         0 => "nothing broken".to_owned(),
         broken => format!("{broken} broken"),
     };
-    let _ = write!(stderr, "\r\x1b[K{} cases, {rate:.0} a second, {left:.0} s left, {broken}", progress.cases);
+    let _ =
+        write!(stderr, "\r\x1b[K{} cases, {rate:.0} a second, {left:.0} s left, {broken}", progress.cases);
 }
 
 pub(super) fn clear_progress() {
@@ -371,4 +410,3 @@ pub(super) fn clear_progress() {
         let _ = write!(stderr, "\r\x1b[K");
     }
 }
-

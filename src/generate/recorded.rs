@@ -49,7 +49,8 @@ fn wound(draw: &mut impl Draw, items: &mut Items) {
         4 => items.swap(at, draw.below(len)),
         _ => {
             // One side of a pair goes.
-            let has_call_id = |item: &Arc<ResponseItem>| item.call_id().is_some() && item.kind() != ItemKind::Message;
+            let has_call_id =
+                |item: &Arc<ResponseItem>| item.call_id().is_some() && item.kind() != ItemKind::Message;
             let near = items.iter().skip(at).position(has_call_id);
             near.into_iter().for_each(|near| drop(items.remove(at + near)));
         }
