@@ -97,13 +97,18 @@ impl Judge {
             .next()
     }
 
+    /// Runs the script of a case and keeps what came of it; a panic is a failure like any other.
+    pub fn trace(&self, subject: &mut dyn Subject, case: &Case) -> Trace {
+        guarded_run(subject, case.script(&self.capabilities.modalities))
+    }
+
     fn judge_only(
         &self,
         subject: &mut dyn Subject,
         case: &Case,
         wanted: impl Fn(&Invariant) -> bool,
     ) -> Judgement {
-        let trace = guarded_run(subject, case.script(&self.capabilities.modalities));
+        let trace = self.trace(subject, case);
         let mut judgement = Judgement::default();
         self.judge_answers(&trace, &mut judgement);
         if trace.failure().is_some() {

@@ -1,7 +1,7 @@
 //! Judging many cases on several threads.
 
 use super::judge::Judge;
-use super::outcome::{InvariantCount, LabelCount, Outcome, Verdict, Violation};
+use super::outcome::{FLOORS_FROM, InvariantCount, LabelCount, Outcome, Verdict, Violation};
 use super::seed::Seed;
 use crate::case::{Case, Failure};
 use crate::generate::labels::{Label, Labels};
@@ -110,9 +110,6 @@ pub struct Progress {
 
 /// Cases a thread takes at a time.
 const BLOCK: u64 = 16;
-
-/// From this many cases on labels are held against their floors.
-const FLOORS_FROM: u64 = 1000;
 
 /// Judges cases. Two runs with one seed and one number of cases give the same report, whatever the number of threads is.
 ///
@@ -362,6 +359,7 @@ fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violati
                 case_number: 0,
                 known: None,
                 note: Some(format!("a saved case: {name}")),
+                trace: Some(options.judge.trace(&mut *factory()?, case)),
             });
         }
     }
@@ -395,6 +393,7 @@ fn differs_over_processes(
             case_number,
             known: None,
             note: minimized.flaky.then(|| "it does not differ every time".to_owned()),
+            trace: None,
         }));
     }
     Ok(None)
@@ -429,7 +428,8 @@ fn smallest(
     };
     let mut fresh = factory()?;
     let message = options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or(message);
-    Ok(Violation { invariant, message, case: minimized.case, case_number, known: None, note })
+    let trace = Some(options.judge.trace(&mut *fresh, &minimized.case));
+    Ok(Violation { invariant, message, case: minimized.case, case_number, known: None, note, trace })
 }
 
 /// A failure that a fresh subject does not show: looks for the shortest chain of cases before it that brings it back.
@@ -465,5 +465,6 @@ fn leak(
         case_number,
         known: None,
         note: None,
+        trace: None,
     })
 }
