@@ -103,12 +103,13 @@ impl<I> Default for Ledger<I> {
 impl<I: Hash + Eq> Ledger<I> {
     /// An empty ledger with room for `items` roles.
     pub fn with_capacity(items: usize) -> Ledger<I> {
-        // Most calls share their id with an output, and messages have none.
-        let ids = items / 2;
+        // A call shares its id with its output, so half the items at most bring a new one. That costs nothing where it is not
+        // used, but for the table: a smaller one is faster, and messages and thoughts take their share.
+        let (ids, usual) = (items / 2, items / 8 * 3);
         Ledger {
             hasher: foldhash::fast::RandomState::default(),
             ids: Vec::with_capacity(ids),
-            numbers: HashTable::with_capacity(ids),
+            numbers: HashTable::with_capacity(usual),
             seen: Vec::with_capacity(ids),
             entries: Vec::with_capacity(items),
         }
