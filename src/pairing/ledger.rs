@@ -105,7 +105,7 @@ impl<I: Hash + Eq> Ledger<I> {
     pub fn with_capacity(items: usize) -> Ledger<I> {
         // A call shares its id with its output, so half the items at most bring a new one. That costs nothing where it is not
         // used, but for the table: a smaller one is faster, and messages and thoughts take their share.
-        let (ids, usual) = (items / 2, items / 8 * 3);
+        let (ids, usual) = (items / 2, items.div_ceil(8) * 3);
         Ledger {
             hasher: foldhash::fast::RandomState::default(),
             ids: Vec::with_capacity(ids),
