@@ -6,9 +6,9 @@ use super::seed::Seed;
 use crate::case::{Case, Failure};
 use crate::generate::labels::{Label, Labels};
 use crate::generate::{self, Seeded};
-use crate::invariant::LEAKS_OVER_RESET;
+use crate::invariant::{AGAINST, LEAKS_OVER_RESET, SAME_OVER_PROCESSES};
 use crate::minimize::{Budget, minimize};
-use crate::subject::Subject;
+use crate::subject::{Against, Subject};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -84,6 +84,11 @@ pub struct Options<'a> {
     pub fail_fast: bool,
     /// Known failures: id of an invariant or a family, and the reason.
     pub known: Vec<(String, String)>,
+    /// Saved cases, each with the name of its file: judged before anything is drawn.
+    pub regressions: Vec<(String, Case)>,
+    /// So many of the first cases are run in two subjects made by the factory at once, whose answers must be the same bytes.
+    /// For subjects that are processes; 0 for others.
+    pub twice: u64,
     /// How much a smallest case may cost.
     pub budget: Budget,
     /// Set from outside to end early.
@@ -133,11 +138,14 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
         total.add(&tally?);
     }
     let broken = shared.broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut violations = Vec::new();
+    let mut violations = regressed(factory, options)?;
     for (at, (case_number, message)) in broken {
         let Some(invariant) = options.judge.invariants().get(at) else { continue };
-        violations.push(smallest(factory, options, invariant.id, case_number, message)?);
+        if !violations.iter().any(|violation| violation.invariant == invariant.id) {
+            violations.push(smallest(factory, options, invariant.id, case_number, message)?);
+        }
     }
+    violations.extend(differs_over_processes(factory, options, total.cases)?);
     Ok(total.into_outcome(options, violations, start.elapsed()))
 }
 
@@ -332,6 +340,63 @@ fn judge_one(
         }
         shared.note_broken(at, case_number, message, options);
     }
+}
+
+/// What is broken by saved cases, each in a fresh subject; of an invariant the first.
+fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violation>, Failure> {
+    let mut violations: Vec<Violation> = Vec::new();
+    for (name, case) in &options.regressions {
+        let judgement = options.judge.judge(&mut *factory()?, case);
+        for (at, message) in judgement.broken {
+            let Some(invariant) = options.judge.invariants().get(at) else { continue };
+            if violations.iter().any(|violation| violation.invariant == invariant.id) {
+                continue;
+            }
+            violations.push(Violation {
+                invariant: invariant.id,
+                message,
+                case: case.clone(),
+                case_number: 0,
+                known: None,
+                note: Some(format!("a saved case: {name}")),
+                trace: Some(options.judge.trace(&mut *factory()?, case)),
+            });
+        }
+    }
+    Ok(violations)
+}
+
+/// Runs the first cases in two processes at once; their answers must be the same bytes.
+fn differs_over_processes(
+    factory: &Factory<'_>,
+    options: &Options<'_>,
+    cases: u64,
+) -> Result<Option<Violation>, Failure> {
+    let wanted = |invariant: &crate::invariant::Invariant| invariant.id == SAME_OVER_PROCESSES.id;
+    if options.twice == 0 || !options.judge.invariants().iter().any(wanted) {
+        return Ok(None);
+    }
+    let judge = Judge::comparing_only(options.judge.profile(), options.judge.capabilities().clone());
+    let mut pair = Against::byte_for_byte(factory()?, factory()?);
+    for case_number in 0..options.twice.min(cases) {
+        if options.interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let case = drawn(options, case_number);
+        let Some(message) = judge.breaks(&mut pair, &case, AGAINST.id) else { continue };
+        let mut fails = |candidate: &Case| judge.breaks(&mut pair, candidate, AGAINST.id).is_some();
+        let minimized = minimize(&case, &mut fails, options.budget, &mut |_| {});
+        return Ok(Some(Violation {
+            invariant: SAME_OVER_PROCESSES.id,
+            message: format!("two processes of the subject differ: {message}"),
+            case: minimized.case,
+            case_number,
+            known: None,
+            note: minimized.flaky.then(|| "it does not differ every time".to_owned()),
+            trace: None,
+        }));
+    }
+    Ok(None)
 }
 
 fn drawn(options: &Options<'_>, case_number: u64) -> Case {
