@@ -10,6 +10,7 @@ use crate::invariant::by_id;
 use crate::projection::summary;
 use crate::report::style::{BOLD, DIM, GREEN, RED, YELLOW, styled};
 use crate::report::text::{counted, duration, grouped, per_mille, plain, share};
+use crate::subject::Profile;
 use crate::verify::{Amount, FLOORS_FROM, LabelCount, Outcome, Verdict, Violation};
 use anstyle::Style;
 use std::io::{self, Write};
@@ -150,7 +151,8 @@ impl<W: Write> Human<'_, W> {
         writeln!(self.out, "{}", promise(outcome))?;
         let seconds = outcome.elapsed.as_secs_f64();
         let rate = if seconds > 0.0 { outcome.cases as f64 / seconds } else { 0.0 };
-        writeln!(self.out, "took {}, {:.0} cases a second", duration(outcome.elapsed), rate)?;
+        let took = duration(outcome.elapsed);
+        writeln!(self.out, "took {took}, {} cases a second", grouped(rate as u64))?;
         if outcome.refused > 0 {
             let text =
                 format!("{} declined by the subject, and not judged", counted(outcome.refused, "case"));
@@ -219,24 +221,24 @@ impl<W: Write> Human<'_, W> {
             let label = styled(BOLD, &format!("{name:<9}"));
             writeln!(self.out, "  {label} {title}{}", failed.unwrap_or_default())?;
             name = "";
-            self.items(&step.brings, "  ")?;
+            self.items(&step.brings)?;
             if let Some(live) = &step.live {
                 let text =
                     if live.is_empty() { "the live history is empty now" } else { "the live history is now" };
-                writeln!(self.out, "{INDENT}{}", styled(DIM, text))?;
-                self.items(live, "  ")?;
+                writeln!(self.out, "{INDENT}  {}", styled(DIM, text))?;
+                self.items(live)?;
             }
         }
         Ok(())
     }
 
-    fn items(&mut self, items: &Items, indent: &str) -> io::Result<()> {
+    fn items(&mut self, items: &Items) -> io::Result<()> {
         let width = items.len().saturating_sub(1).to_string().len();
         for row in shown(items.len(), |_| false) {
             match row {
                 Shown::Row(at) => {
                     let Some(item) = items.get(at) else { continue };
-                    writeln!(self.out, "{INDENT}{indent}{at:>width$} {}", summary(item))?;
+                    writeln!(self.out, "{INDENT}  {at:>width$} {}", summary(item))?;
                 }
                 Shown::Gap(rows) => self.gap(rows)?,
             }
@@ -249,10 +251,7 @@ impl<W: Write> Human<'_, W> {
     }
 
     fn due(&mut self, sighted: &Sighted) -> io::Result<()> {
-        let what = format!(
-            "for {}, as the reference projects the live history (+ put in, - taken out, ~ replaced):",
-            model(sighted.modalities)
-        );
+        let what = format!("{} (+ put in, - taken out, ~ replaced):", whose(sighted, self.outcome));
         self.field("expected", &what)?;
         let columns = sighted.due.columns();
         let rows: Vec<_> = sighted.due.rows().collect();
@@ -358,8 +357,22 @@ impl<W: Write> Human<'_, W> {
     }
 }
 
+/// Whose projection the expected one is, and how binding.
+pub(super) fn whose(sighted: &Sighted, outcome: &Outcome) -> String {
+    let model = model(sighted.modalities);
+    match outcome.profile {
+        Profile::Codex => format!("for {model}, as Codex rust-v0.144.6 projects the live history"),
+        Profile::Responses => {
+            format!("one right answer for {model}, that of Codex rust-v0.144.6; this profile allows others")
+        }
+    }
+}
+
 /// On how many cases it was found.
 pub(super) fn found(violation: &Violation, outcome: &Outcome) -> String {
+    if violation.saved_case().is_some() {
+        return format!("by a saved case with {}", counted(violation.case.item_count() as u64, "item"));
+    }
     let count = outcome.invariants.iter().find(|count| count.id == violation.invariant);
     let broken = count.map_or(1, |count| count.violations.max(1));
     let items = counted(violation.case.item_count() as u64, "item");
