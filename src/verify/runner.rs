@@ -351,11 +351,16 @@ fn judge_one(
     }
 }
 
-/// What is broken by saved cases, each in a fresh subject; of an invariant the first.
+/// What is broken by saved cases, in one subject for all of them (a process each would cost more than the cases); of an
+/// invariant the first.
 fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violation>, Failure> {
     let mut violations: Vec<Violation> = Vec::new();
+    if options.regressions.is_empty() {
+        return Ok(violations);
+    }
+    let mut subject = factory()?;
     for (name, case) in &options.regressions {
-        let judgement = options.judge.judge(&mut *factory()?, case);
+        let judgement = options.judge.judge(&mut *subject, case);
         for (at, message) in judgement.broken {
             let Some(invariant) = options.judge.invariants().get(at) else { continue };
             if violations.iter().any(|violation| violation.invariant == invariant.id) {
@@ -368,7 +373,7 @@ fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violati
                 case_number: 0,
                 known: None,
                 note: Some(format!("{}{name}", Violation::SAVED_CASE)),
-                trace: Some(options.judge.trace(&mut *factory()?, case)),
+                trace: Some(options.judge.trace(&mut *subject, case)),
             });
         }
     }
