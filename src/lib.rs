@@ -23,6 +23,7 @@
 //! - [`invariant`]: what must hold, as pure functions over traces.
 //! - [`minimize`]: the smallest case that fails the same way.
 //! - [`verify`]: the runner.
+//! - [`fuzzing`]: what the fuzz targets do.
 //! - `server` (feature `server`): a model server on loopback, for subjects that are whole programs.
 //! - `report` and `cli` (feature `cli`): results shown in several ways, and the command.
 
@@ -31,6 +32,7 @@ pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod fault;
+pub mod fuzzing;
 pub mod generate;
 pub mod history;
 pub mod invariant;

@@ -20,6 +20,7 @@ pub use picture::{PictureCache, Reencoding, Refusal as PictureRefusal, Verdict a
 pub use prepare::{PictureFate, PictureNote, prepare};
 pub use read::{Located, Refusal, Rollout};
 pub use reconstruct::{Origin, Reconstruction, reconstruct};
+pub(crate) use writer::appended;
 pub use writer::{RolloutWriter, WriteError, line_text};
 
 use crate::history::ToolOutputLimit;
