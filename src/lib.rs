@@ -24,6 +24,7 @@
 //! - [`minimize`]: the smallest case that fails the same way.
 //! - [`verify`]: the runner.
 //! - [`fuzzing`]: what the fuzz targets do.
+//! - `world_state` and `session` (feature `session`): the session layer around the projection.
 //! - `server` (feature `server`): a model server on loopback, for subjects that are whole programs.
 //! - `report` and `cli` (feature `cli`): results shown in several ways, and the command.
 
@@ -46,6 +47,10 @@ pub mod report;
 pub mod rollout;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "session")]
+pub mod session;
 pub mod source;
 pub mod subject;
 pub mod verify;
+#[cfg(feature = "session")]
+pub mod world_state;

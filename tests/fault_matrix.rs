@@ -6,7 +6,7 @@ use callpair::verify::matrix;
 
 #[test]
 fn every_fault_is_caught_and_every_invariant_is_needed() {
-    let matrix = matrix(1000, 7, 2).unwrap();
+    let matrix = matrix(1000, 7, 2, None).unwrap();
     for row in &matrix.rows {
         println!(
             "{:40} {:?} {:?} {:?} {:?} | {:?} | {:?}",

@@ -1,5 +1,6 @@
 //! What is verified: anything that turns a history into a request input.
 
+mod against;
 mod capabilities;
 #[cfg(all(unix, feature = "codex"))]
 pub mod codex;
@@ -9,6 +10,7 @@ mod serve;
 #[cfg(unix)]
 pub mod stdio;
 
+pub use against::Against;
 pub use capabilities::{Capabilities, Profile, UnknownProfile};
 pub use reference::Reference;
 pub use serve::serve;

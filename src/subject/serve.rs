@@ -161,7 +161,7 @@ fn rpc(failure: Failure) -> RpcError {
     let code = match failure.kind {
         FailureKind::Refused => REFUSED,
         FailureKind::MethodMissing => METHOD_MISSING,
-        FailureKind::Crashed | FailureKind::Hung | FailureKind::Protocol => FAILED,
+        FailureKind::Crashed | FailureKind::Hung | FailureKind::Protocol | FailureKind::Differs => FAILED,
     };
     (code, failure.message)
 }
