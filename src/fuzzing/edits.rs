@@ -57,9 +57,8 @@ fn retarget(case: &mut Case, draw: &mut impl Draw) {
     let target = draw.pick(&ids).as_str();
     let target = if near { nearly(target, draw) } else { target.to_owned() };
     let Some(items) = some_items(case, draw) else { return };
-    let with_id: Vec<usize> = (0..items.len())
-        .filter(|&at| items.get(at).is_some_and(|item| item.call_id().is_some()))
-        .collect();
+    let with_id: Vec<usize> =
+        (0..items.len()).filter(|&at| items.get(at).is_some_and(|item| item.call_id().is_some())).collect();
     if with_id.is_empty() {
         return;
     }

@@ -25,8 +25,8 @@ pub fn json(bytes: &[u8]) -> Result<(), String> {
     let Ok(value) = ours else { return Ok(()) };
     for numbers in [Numbers::AsWritten, Numbers::Wire] {
         let once = written(&value, numbers);
-        let again =
-            Json::parse(&once).map_err(|error| format!("what was written ({numbers:?}) is no JSON: {error}"))?;
+        let again = Json::parse(&once)
+            .map_err(|error| format!("what was written ({numbers:?}) is no JSON: {error}"))?;
         if again != value {
             return Err(format!("what was written ({numbers:?}) is read as another value"));
         }
