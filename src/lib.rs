@@ -25,6 +25,7 @@
 //! - [`generate`]: drawing of cases: one generator over a trait of choices.
 //! - [`invariant`]: what must hold, as pure functions over traces.
 //! - [`verify`]: the runner.
+//! - [`fuzzing`]: what the fuzz targets do.
 //! - `report` and `cli` (feature `cli`): results shown in several ways, and the command.
 
 pub mod case;
@@ -32,6 +33,7 @@ pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod fault;
+pub mod fuzzing;
 pub mod generate;
 pub mod history;
 pub mod invariant;
