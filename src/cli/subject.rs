@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SubjectArgs {
     /// A subject within this program: reference, bank (the second, plain implementation) or bank/FAULT (with a planted
-    /// fault; `callpair faults` lists them)
+    /// fault; `callpair faults` lists them), session (the session layer; feature `session`)
     #[arg(long, default_value = "reference", value_name = "NAME", conflicts_with = "subject_cmd")]
     subject: String,
     /// A subject over stdio: the command that starts it, split into words as a shell does, without a shell
@@ -113,13 +113,15 @@ impl SubjectArgs {
         match self.subject.as_str() {
             "reference" => Ok(Box::new(Reference::new())),
             "bank" => Ok(Box::new(Bank::new(None))),
+            #[cfg(feature = "session")]
+            "session" => Ok(Box::new(crate::session::SessionSubject::new()?)),
             name => match name.strip_prefix("bank/").and_then(Slip::from_id) {
                 Some(slip) if slip.needs_child() => Err(unusable(format!(
                     "{name} takes the process down; `callpair faults` runs it in a child"
                 ))),
                 Some(slip) => Ok(Box::new(Bank::new(Some(slip)))),
                 None => Err(unusable(format!(
-                    "no such subject: {:?}; known are reference, bank and bank/FAULT (see `callpair faults`)",
+                    "no such subject: {:?}; known are reference, bank, bank/FAULT (see `callpair faults`) and, with the feature of that name, session",
                     name.chars().take(60).collect::<String>()
                 ))),
             },

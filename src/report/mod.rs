@@ -8,6 +8,7 @@ mod escape;
 pub mod matrix;
 pub mod project;
 mod style;
+mod text;
 pub mod verify;
 
 pub use escape::EscapeControls;
@@ -25,4 +26,25 @@ pub fn shown_path(path: &str) -> String {
 /// `1 file`, `2 files`.
 fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Writes a JSON list.
+fn write_json_list<T>(
+    out: &mut Vec<u8>,
+    list: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(T, &mut Vec<u8>),
+) {
+    out.push(b'[');
+    for (at, element) in list.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write(element, out);
+    }
+    out.push(b']');
+}
+
+/// Writes a JSON number.
+fn write_json_number(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(number.to_string().as_bytes());
 }

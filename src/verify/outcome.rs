@@ -83,6 +83,14 @@ pub struct Violation {
 }
 
 impl Violation {
+    /// What the note of a saved case begins with; its name follows.
+    pub(super) const SAVED_CASE: &str = "a saved case: ";
+
+    /// The name of the saved case that still fails, where it was none of those drawn.
+    pub fn saved_case(&self) -> Option<&str> {
+        self.note.as_deref()?.strip_prefix(Violation::SAVED_CASE)
+    }
+
     /// The case in its saved form.
     pub fn saved(&self, subject: &str, profile: Profile) -> SavedCase {
         SavedCase {

@@ -367,7 +367,7 @@ fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violati
                 case: case.clone(),
                 case_number: 0,
                 known: None,
-                note: Some(format!("a saved case: {name}")),
+                note: Some(format!("{}{name}", Violation::SAVED_CASE)),
                 trace: Some(options.judge.trace(&mut *factory()?, case)),
             });
         }

@@ -3,11 +3,15 @@
 //! A case drawn by the generator holds nothing that a user wrote; one drawn from a recorded session does. The caller knows
 //! which, and says by [`Settings::show_content`] whether cases may be shown whole.
 
+mod compare;
+mod failure;
 mod html;
 mod human;
 mod json;
 mod junit;
+mod laws;
 mod observe;
+mod redact;
 
 pub use html::write_html;
 pub use human::{write_human, write_start};
@@ -15,6 +19,8 @@ pub use json::write_json;
 pub use junit::write_junit;
 pub use observe::{Observed, write_observe, write_observed};
 
+use super::text::{counted, plain_json};
+use crate::projection::shown_up_to;
 use crate::subject::{Capabilities, Profile};
 use crate::verify::{Amount, Matrix, Seed, Shard};
 use std::time::Duration;
@@ -50,4 +56,28 @@ pub struct Settings<'a> {
     pub matrix: Option<&'a Matrix>,
     /// When the run began, since 1970-01-01 UTC; it tells runs apart in the form that Tyche shows.
     pub run_start: Duration,
+}
+
+/// The longest name or version of a subject that is shown, in characters.
+const NAME_CHARS: usize = 80;
+
+/// `reference 0.1.0`: a subject says of itself what it likes.
+fn subject_name(subject: &Capabilities) -> String {
+    let name = shown_up_to(&subject.name, NAME_CHARS);
+    if subject.version.is_empty() {
+        name
+    } else {
+        format!("{name} {}", shown_up_to(&subject.version, NAME_CHARS))
+    }
+}
+
+/// The longest JSON that stands in a line for a person, in bytes.
+const JSON_BYTES: usize = 4000;
+
+/// JSON as it is shown in a line: safe to print, and cut where it is too long to be read.
+fn clipped_json(json: &str) -> String {
+    if json.len() > JSON_BYTES {
+        return format!("{} of JSON; --format json writes them", counted(json.len() as u64, "byte"));
+    }
+    plain_json(json)
 }

@@ -1,17 +1,20 @@
-//! Writes what stands at the end of the observations.
+//! JSON lines in the OpenPBTStats form, which Tyche shows: a line a judged case while the run goes on, and at its end a line
+//! for each smallest case and what is to be said of the run as a whole.
+//!
+//! All judged cases stand under one property, the run; each broken invariant is a property of its own with its smallest case.
+//! Tyche draws a chart of each feature: numbers as they are, labels as `yes` and `no`.
 
-use super::Settings;
+use super::laws::{promise, verdict_word, verdict_words};
+use super::{Settings, Start, redact, subject_name};
+use crate::case::{Case, SavedCase, Step};
+use crate::generate::labels::{Label, Labels};
+use crate::json::{ObjectWriter, write_string};
+use crate::projection::summary;
+use crate::report::text::{grouped, per_mille, share};
+use crate::report::{EscapeControls, write_json_list, write_json_number};
+use crate::subject::{Capabilities, Profile};
 use crate::verify::Outcome;
 use std::io::{self, Write};
-
-/// Writes what stands at the end of the observations.
-///
-/// # Errors
-/// Where `out` cannot be written.
-pub fn write_observe(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) -> io::Result<()> {
-    let _ = settings;
-    writeln!(out, "{}", outcome.verdict.as_str())
-}
 
 /// One judged case.
 #[derive(Debug, Clone, Copy)]
@@ -19,25 +22,167 @@ pub struct Observed<'a> {
     /// Its number.
     pub case_number: u64,
     /// The case.
-    pub case: &'a crate::case::Case,
+    pub case: &'a Case,
     /// What it contains.
-    pub labels: crate::generate::labels::Labels,
+    pub labels: Labels,
     /// The ids of the invariants that it breaks.
     pub broken: &'a [&'static str],
     /// Whether the subject declined it.
     pub refused: bool,
 }
 
-/// Writes a line for one judged case.
+/// Writes a line for one judged case. Lines may come in any order.
 ///
 /// # Errors
 /// Where `out` cannot be written.
 pub fn write_observed(
     out: &mut impl Write,
-    start: &super::Start<'_>,
+    start: &Start<'_>,
     observed: &Observed<'_>,
     settings: &Settings<'_>,
 ) -> io::Result<()> {
-    let _ = settings;
-    writeln!(out, "{} {}", start.seed, observed.case_number)
+    let (status, reason) = match (observed.broken, observed.refused) {
+        ([], true) => ("gave_up", "the subject declined it".to_owned()),
+        ([], false) => ("passed", String::new()),
+        (broken, _) => ("failed", format!("broken: {}", broken.join(", "))),
+    };
+    let line = TestCase {
+        property: &run_property(start.subject, start.profile),
+        status,
+        reason: &reason,
+        case: observed.case,
+        how: &format!("seed {}, case {}", start.seed, observed.case_number),
+        case_number: observed.case_number,
+        labels: Some(observed.labels),
+    };
+    write_line(out, line.to_json(settings))
+}
+
+/// Writes what stands at the end: each broken invariant with its smallest case, the verdict, and what must not be missed.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn write_observe(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) -> io::Result<()> {
+    for violation in &outcome.violations {
+        let line = TestCase {
+            property: violation.invariant,
+            status: "failed",
+            reason: &redact::message(violation, settings.show_content),
+            case: &violation.case,
+            how: &format!("the smallest case, from seed {}, case {}", outcome.seed, violation.case_number),
+            case_number: violation.case_number,
+            labels: None,
+        };
+        write_line(out, line.to_json(settings))?;
+    }
+    let run = run_property(&outcome.subject, outcome.profile);
+    let message = |kind: &str, title: &str, content: &str| {
+        let mut text = Vec::new();
+        let mut writer = ObjectWriter::open(&mut text);
+        for (key, value) in [("type", kind), ("title", title), ("content", content), ("property", &run)] {
+            writer.string(key, value);
+        }
+        write_seconds(writer.key("run_start"), settings);
+        writer.close();
+        text
+    };
+    let verdict = format!("{}: {}", verdict_word(outcome.verdict), verdict_words(outcome));
+    write_line(out, message("info", "Verdict", &verdict))?;
+    write_line(out, message("info", "Promise", &promise(outcome)))?;
+    write_line(out, message("info", "Invariants", &invariant_table(outcome)))?;
+    for label in outcome.low_labels() {
+        let share = share(label.cases, outcome.cases);
+        let floor = per_mille(u64::from(label.floor));
+        let content = format!("{}: {share}, floor {floor}", label.label.as_str());
+        write_line(out, message("alert", "A label is below its floor", &content))?;
+    }
+    for stale in &outcome.stale {
+        write_line(out, message("alert", "A known failure no longer fails", stale))?;
+    }
+    out.flush()
+}
+
+fn run_property(subject: &Capabilities, profile: Profile) -> String {
+    format!("callpair verify: {}, profile {profile}", subject_name(subject))
+}
+
+/// A table in Markdown, as the form asks of texts for people.
+fn invariant_table(outcome: &Outcome) -> String {
+    let mut table = String::from("| invariant | cases | violations |\n| --- | ---: | ---: |\n");
+    for count in &outcome.invariants {
+        let (checked, violations) = (grouped(count.checked), grouped(count.violations));
+        table.push_str(&format!("| {} | {checked} | {violations} |\n", count.id));
+    }
+    table
+}
+
+fn write_line(out: &mut impl Write, mut line: Vec<u8>) -> io::Result<()> {
+    line.push(b'\n');
+    EscapeControls::new(out).write_all(&line)
+}
+
+/// The form asks for seconds since 1970 as a number.
+fn write_seconds(text: &mut Vec<u8>, settings: &Settings<'_>) {
+    let start = settings.run_start;
+    text.extend_from_slice(format!("{}.{:03}", start.as_secs(), start.subsec_millis()).as_bytes());
+}
+
+/// A line of type `test_case`.
+struct TestCase<'a> {
+    property: &'a str,
+    status: &'a str,
+    reason: &'a str,
+    case: &'a Case,
+    how: &'a str,
+    case_number: u64,
+    labels: Option<Labels>,
+}
+
+impl TestCase<'_> {
+    fn to_json(&self, settings: &Settings<'_>) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut writer = ObjectWriter::open(&mut text);
+        writer.string("type", "test_case");
+        write_seconds(writer.key("run_start"), settings);
+        writer.string("property", self.property);
+        writer.string("status", self.status);
+        writer.string("status_reason", self.reason);
+        writer.string("representation", &self.representation(settings));
+        writer.key("arguments").extend_from_slice(b"{}");
+        writer.string("how_generated", self.how);
+        self.write_features(writer.key("features"));
+        writer.key("coverage").extend_from_slice(b"null");
+        writer.key("timing").extend_from_slice(b"{}");
+        let mut metadata = ObjectWriter::open(writer.key("metadata"));
+        write_json_number(metadata.key("case_number"), self.case_number);
+        let steps = self.case.steps.iter().map(Step::name);
+        write_json_list(metadata.key("steps"), steps, |step, text| write_string(step, text));
+        metadata.close();
+        writer.close();
+        text
+    }
+
+    /// The case itself where it may be shown. Otherwise its items in the notation, with its number: Tyche takes equal texts
+    /// for one case drawn twice.
+    fn representation(&self, settings: &Settings<'_>) -> String {
+        if settings.show_content {
+            return SavedCase::bare(self.case.clone()).to_json();
+        }
+        let steps = self.case.steps.iter().map(|step| {
+            let items: Vec<String> = step.items().iter().map(|item| summary(item)).collect();
+            format!("{} {}", step.name(), items.join("; ")).trim_end().to_owned()
+        });
+        format!("case {}\n{}", self.case_number, steps.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn write_features(&self, text: &mut Vec<u8>) {
+        let mut writer = ObjectWriter::open(text);
+        write_json_number(writer.key("items"), self.case.item_count() as u64);
+        write_json_number(writer.key("steps"), self.case.steps.len() as u64);
+        for label in self.labels.iter().flat_map(|_| Label::ALL) {
+            let has = self.labels.is_some_and(|labels| labels.has(*label));
+            writer.string(label.as_str(), if has { "yes" } else { "no" });
+        }
+        writer.close();
+    }
 }
