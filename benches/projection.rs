@@ -21,7 +21,7 @@ use callpair::projection::{project, role, synthetic_output};
 use std::collections::HashSet;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SIZES: [usize; 5] = [12, 1_000, 10_000, 100_000, 1_000_000];
 const DEFECT_PERCENTS: [usize; 3] = [0, 1, 50];
@@ -33,7 +33,7 @@ const MOST_BYTES_MOVED: u128 = 200_000_000_000;
 fn main() {
     let whole_run = std::env::args().any(|argument| argument == "--bench");
     let largest = if whole_run { usize::MAX } else { 1_000 };
-    println!("medians of repetitions; x: how many times as fast as textbook");
+    println!("medians of repetitions, in time on the processor; x: how many times as fast as textbook");
     println!(
         "{:>9} {:>8} {:>14} {:>14} {:>14} {:>9} {:>9} {:>10} {:>10}",
         "items", "defects", "textbook", "whole", "plan", "whole x", "plan x", "whole/item", "plan/item"
@@ -47,6 +47,7 @@ fn main() {
         }
     }
     print_criteria(&rows);
+    print_cold(largest);
     print_clones(largest);
 }
 
@@ -133,6 +134,33 @@ fn print_criteria(rows: &[Row]) {
     }
 }
 
+/// A session that waited for a model for a while finds none of its history in the caches: then all versions wait for memory.
+fn print_cold(largest: usize) {
+    println!();
+    println!("nothing in the caches, 1% defects:");
+    println!(
+        "{:>9} {:>14} {:>14} {:>14} {:>9} {:>9}",
+        "items", "textbook", "whole", "plan", "whole x", "plan x"
+    );
+    for items in [1_000, 10_000, 100_000].into_iter().filter(|&items| items <= largest) {
+        let history = history(items, 1);
+        let shared: ItemList = history.iter().cloned().collect();
+        let kept = kept_ledger(&shared);
+        let by_textbook = median_cold(|| textbook(&history));
+        let whole = median_cold(|| project(&shared, Modalities::TextAndImage).to_items());
+        let plan = median_cold(|| kept.plan());
+        let times = |ours: Duration| by_textbook.as_secs_f64() / ours.as_secs_f64();
+        println!(
+            "{items:>9} {:>14} {:>14} {:>14} {:>9.1} {:>9.1}",
+            shown(by_textbook),
+            shown(whole),
+            shown(plan),
+            times(whole),
+            times(plan)
+        );
+    }
+}
+
 /// A detached copy costs the same for any length, and recording beside one copies no list.
 fn print_clones(largest: usize) {
     println!();
@@ -159,22 +187,55 @@ fn print_clones(largest: usize) {
 
 /// The median time of one call: after a warm-up, over samples of at least 50 microseconds, for about a second.
 fn median<T>(mut call: impl FnMut() -> T) -> Duration {
-    let begun = Instant::now();
+    let begun = now();
     drop(black_box(call()));
-    let once = begun.elapsed().max(Duration::from_nanos(1));
-    let calls = (50_000 / once.as_nanos()).clamp(1, 10_000) as usize;
+    let once = (now() - begun).as_nanos().max(1);
+    let calls = (50_000 / once).clamp(1, 10_000) as usize;
     let mut results = Vec::with_capacity(calls);
     let mut samples: Vec<Duration> = Vec::new();
-    while samples.len() < 3 || (samples.len() < 201 && begun.elapsed() < Duration::from_secs(1)) {
-        let sample = Instant::now();
+    while samples.len() < 5 || (samples.len() < 501 && now() - begun < Duration::from_secs(1)) {
+        let sample = now();
         for _ in 0..calls {
             results.push(black_box(call()));
         }
-        samples.push(sample.elapsed() / calls as u32);
+        samples.push((now() - sample) / calls as u32);
         results.clear();
     }
+    middle(samples)
+}
+
+/// The median time of one call that finds nothing in the caches: before each, other memory is walked through.
+fn median_cold<T>(mut call: impl FnMut() -> T) -> Duration {
+    let mut other = vec![1_u8; 64 << 20];
+    let samples = (0..15).map(|_| {
+        other.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(3));
+        black_box(&other);
+        let sample = now();
+        let result = black_box(call());
+        let time = now() - sample;
+        drop(result);
+        time
+    });
+    middle(samples.collect())
+}
+
+fn middle(mut samples: Vec<Duration>) -> Duration {
     samples.sort_unstable();
     samples[samples.len() / 2]
+}
+
+/// How long this thread has been on the processor: what others do on the machine meanwhile does not count.
+#[cfg(unix)]
+fn now() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The clock on the wall, counted from the first call.
+#[cfg(not(unix))]
+fn now() -> Duration {
+    static BEGUN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    BEGUN.elapsed()
 }
 
 fn kept_ledger(items: &ItemList) -> Ledger<CallId> {

@@ -16,15 +16,16 @@
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
 //! - [`source`]: what a file is, and where each item stands in it.
 //! - [`check`]: what is wrong with a recorded history, and what the next request will hold in its place.
+//! - `world_state` and `session` (feature `session`): the session layer around the projection.
 //! - [`case`]: a script of steps on a subject, and the trace that running it leaves.
+//! - [`minimize`]: the smallest case that fails the same way.
+//! - `server` (feature `server`): a model server on loopback, for subjects that are whole programs.
 //! - [`subject`]: the trait that a thing under test implements, and the reference.
 //! - [`fault`]: the bank of planted faults: a second, plain implementation that can slip.
 //! - [`generate`]: drawing of cases: one generator over a trait of choices.
 //! - [`invariant`]: what must hold, as pure functions over traces.
-//! - [`minimize`]: the smallest case that fails the same way.
 //! - [`verify`]: the runner.
-//! - `world_state` and `session` (feature `session`): the session layer around the projection.
-//! - `server` (feature `server`): a model server on loopback, for subjects that are whole programs.
+//! - [`fuzzing`]: what the fuzz targets do.
 //! - `report` and `cli` (feature `cli`): results shown in several ways, and the command.
 
 pub mod case;
@@ -32,6 +33,7 @@ pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod fault;
+pub mod fuzzing;
 pub mod generate;
 pub mod history;
 pub mod invariant;
@@ -52,3 +54,8 @@ pub mod subject;
 pub mod verify;
 #[cfg(feature = "session")]
 pub mod world_state;
+
+/// The Rust of the README is run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

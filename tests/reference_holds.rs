@@ -37,9 +37,5 @@ fn the_reference_keeps_every_invariant() {
             violation.case.to_json()
         );
     }
-    for count in &outcome.invariants {
-        println!("{} {} {}", count.id, count.checked, count.violations);
-    }
-    println!("{:?} {:?}", outcome.verdict, outcome.elapsed);
     assert!(outcome.violations.is_empty());
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here about histories. Stdout is the result, stderr what the user must know besides.
 
+mod case;
 mod check;
 mod completions;
 mod exit;
@@ -36,6 +37,7 @@ enum Command {
     Replay(Box<replay::ReplayArgs>),
     Faults(faults::Args),
     Explain(explain::Args),
+    Case(case::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     ServeFault(faults::ServeArgs),
@@ -57,6 +59,7 @@ pub fn run() -> ExitCode {
         Command::Replay(args) => replay::replay(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Case(args) => case::run(&args),
         Command::ServeFault(args) => faults::serve_fault(&args),
         Command::Check(args) => check::run(&args),
         Command::Project(args) => project::run(&args),

@@ -64,7 +64,7 @@ pub(super) struct MinimizeArgs {
     regressions: Option<PathBuf>,
 }
 
-enum Stop {
+pub(super) enum Stop {
     Unusable(String, String),
     Subject(Failure),
 }
@@ -75,7 +75,7 @@ impl From<Failure> for Stop {
     }
 }
 
-fn exit(result: Result<Exit, Stop>) -> Exit {
+pub(super) fn exit(result: Result<Exit, Stop>) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(Stop::Unusable(path, why)) => {
@@ -217,7 +217,7 @@ fn show(progress: crate::minimize::Progress, id: &str) {
 const LONGEST_CASE: u64 = 256 << 20;
 
 /// Reads a saved case, or makes one of a recorded session: its history, installed and projected.
-fn read_case(path: &Path) -> Result<SavedCase, Stop> {
+pub(super) fn read_case(path: &Path) -> Result<SavedCase, Stop> {
     let unusable = |why: String| Stop::Unusable(path.to_string_lossy().into_owned(), why);
     if let Some(text) = saved_text(path).map_err(|error| unusable(format!("cannot be read: {error}")))? {
         return SavedCase::parse(&text).map_err(|error| unusable(error.to_string()));

@@ -11,21 +11,25 @@ use std::time::Duration;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SubjectArgs {
     /// A subject within this program: reference, bank (the second, plain implementation) or bank/FAULT (with a planted
-    /// fault; `callpair faults` lists them)
+    /// fault; `callpair faults` lists them), session (the session layer; feature `session`)
     #[arg(long, default_value = "reference", value_name = "NAME", conflicts_with = "subject_cmd")]
     subject: String,
     /// A subject over stdio: the command that starts it, split into words as a shell does, without a shell
     #[arg(long, value_name = "CMD")]
     subject_cmd: Option<String>,
+    /// The real program: a published Codex executable, driven from outside in a private folder
+    #[cfg(all(unix, feature = "codex"))]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["subject", "subject_cmd"])]
+    codex: Option<std::path::PathBuf>,
     /// A second subject over stdio: every projection must be the same
     #[arg(long, value_name = "CMD")]
     against: Option<String>,
     /// By what it is judged: codex (codex-0.144.6) or responses; without it what the subject asks for
     #[arg(long)]
     profile: Option<Profile>,
-    /// How long one call may take: 5s, 200ms
-    #[arg(long, default_value = "5s", value_parser = duration, value_name = "TIME")]
-    timeout: Duration,
+    /// How long one call may take: 5s, 200ms; without it 5s, and 30s for a step of a whole program
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    timeout: Option<Duration>,
     /// Let the subject refuse histories; they are counted, not judged (profile responses only)
     #[arg(long)]
     allow_refusals: bool,
@@ -110,16 +114,22 @@ impl SubjectArgs {
         if let Some(command) = &self.subject_cmd {
             return self.over_stdio(command);
         }
+        #[cfg(all(unix, feature = "codex"))]
+        if let Some(path) = &self.codex {
+            return self.real_program(path);
+        }
         match self.subject.as_str() {
             "reference" => Ok(Box::new(Reference::new())),
             "bank" => Ok(Box::new(Bank::new(None))),
+            #[cfg(feature = "session")]
+            "session" => Ok(Box::new(crate::session::SessionSubject::new()?)),
             name => match name.strip_prefix("bank/").and_then(Slip::from_id) {
                 Some(slip) if slip.needs_child() => Err(unusable(format!(
                     "{name} takes the process down; `callpair faults` runs it in a child"
                 ))),
                 Some(slip) => Ok(Box::new(Bank::new(Some(slip)))),
                 None => Err(unusable(format!(
-                    "no such subject: {:?}; known are reference, bank and bank/FAULT (see `callpair faults`)",
+                    "no such subject: {:?}; known are reference, bank, bank/FAULT (see `callpair faults`) and, with the feature of that name, session",
                     name.chars().take(60).collect::<String>()
                 ))),
             },
@@ -129,7 +139,8 @@ impl SubjectArgs {
     #[cfg(unix)]
     fn over_stdio(&self, command: &str) -> Result<Box<dyn Subject>, Failure> {
         use crate::subject::stdio::{Options, Stdio};
-        let options = Options { timeout: self.timeout, ..Options::default() };
+        let usual = Options::default();
+        let options = Options { timeout: self.timeout.unwrap_or(usual.timeout), ..usual };
         match Stdio::start(command, options) {
             Ok(subject) => Ok(Box::new(subject)),
             Err(error) => Err(Failure::new(FailureKind::Crashed, error.to_string())),
@@ -141,6 +152,17 @@ impl SubjectArgs {
         Err(unusable("subjects over stdio are driven on Unix only"))
     }
 
+    #[cfg(all(unix, feature = "codex"))]
+    fn real_program(&self, path: &std::path::Path) -> Result<Box<dyn Subject>, Failure> {
+        use crate::subject::codex::{CodexOptions, CodexSubject};
+        let usual = CodexOptions::default();
+        let options = CodexOptions { timeout: self.timeout.unwrap_or(usual.timeout), ..usual };
+        match CodexSubject::start(path, options) {
+            Ok(subject) => Ok(Box::new(subject)),
+            Err(error) => Err(Failure::new(FailureKind::Crashed, error.to_string())),
+        }
+    }
+
     /// The flags that say the same again, for a command that replays something.
     pub(super) fn flags(&self, profile: Profile) -> String {
         let mut flags = String::new();
@@ -149,6 +171,10 @@ impl SubjectArgs {
         } else if self.subject != "reference" {
             flags.push_str(&format!(" --subject {}", quoted(&self.subject)));
         }
+        #[cfg(all(unix, feature = "codex"))]
+        if let Some(path) = &self.codex {
+            flags.push_str(&format!(" --codex {}", quoted(&path.to_string_lossy())));
+        }
         if let Some(command) = &self.against {
             flags.push_str(&format!(" --against {}", quoted(command)));
         }
@@ -156,8 +182,8 @@ impl SubjectArgs {
             let profile = if profile == Profile::Codex { "codex" } else { "responses" };
             flags.push_str(&format!(" --profile {profile}"));
         }
-        if self.timeout != Duration::from_secs(5) {
-            flags.push_str(&format!(" --timeout {}ms", self.timeout.as_millis()));
+        if let Some(timeout) = self.timeout {
+            flags.push_str(&format!(" --timeout {}ms", timeout.as_millis()));
         }
         flags
     }

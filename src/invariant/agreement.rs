@@ -1,6 +1,7 @@
 //! Agreement with release rust-v0.144.6: a plain comparison with an exact model. It catches nearly everything, and most
 //! subjects in the world have no model; so the other families must catch it too.
 
+use super::durable::RollbackReach;
 use super::live::first_difference;
 use super::{CODEX, Check, Invariant, Needs, Observed, Sighting, Verdict};
 use crate::case::Step;
@@ -44,8 +45,14 @@ fn projection(sighting: &Sighting<'_>) -> Verdict {
 
 fn rollback(observed: &Observed<'_>) -> Verdict {
     let mut checked = 0;
+    let mut reach = RollbackReach::default();
     for (step, before, after) in observed.changes() {
+        reach.see(step, before);
         let Step::Rollback(turns) = step else { continue };
+        // What the record makes of it then is another matter: see there.
+        if observed.capabilities.seen_by_resuming && reach.behind_a_replacement {
+            continue;
+        }
         checked += 1;
         let len = rollback_cut(before.iter().map(Arc::as_ref), u64::from(*turns)).unwrap_or(before.len());
         let expected = before.get(..len).unwrap_or_default();

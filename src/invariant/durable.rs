@@ -77,7 +77,7 @@ fn adds(before: &[Arc<ResponseItem>], after: &[Arc<ResponseItem>], _prepares: bo
 }
 
 /// Equal; where the subject prepares pictures on loading, pictures apart.
-fn same_loaded(a: &Arc<ResponseItem>, b: &Arc<ResponseItem>, prepares: bool) -> bool {
+pub(super) fn same_loaded(a: &Arc<ResponseItem>, b: &Arc<ResponseItem>, prepares: bool) -> bool {
     Arc::ptr_eq(a, b)
         || a == b
         || prepares

@@ -85,10 +85,10 @@ fn is_named(id: Option<&str>, kind: OutputKind, seed: &str) -> bool {
 }
 
 /// The ids under which a kind of synthetic output was seen: by kind, call id and the call's item id.
-type Seen<'a> = HashMap<(OutputKind, &'a str, Option<&'a str>), Option<&'a str>>;
+type Seen<'a> = HashMap<(OutputKind, &'a str, Option<&'a str>), Option<&'a str>, foldhash::fast::RandomState>;
 
 fn stable(observed: &Observed<'_>) -> Verdict {
-    let (mut seen, mut compared) = (Seen::new(), 0);
+    let (mut seen, mut compared) = (Seen::default(), 0);
     for sighting in &observed.sightings {
         for projected in [Some(sighting.projected), sighting.again].into_iter().flatten() {
             for pair in projected.items.windows(2) {

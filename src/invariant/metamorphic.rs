@@ -10,8 +10,12 @@ use crate::item::{
     ResponseItem, Text, ToolOutput, ToolSearchOutput,
 };
 use crate::pairing::OutputKind;
-use std::collections::{HashMap, HashSet};
+use std::collections;
 use std::sync::Arc;
+
+/// Seeded per process and fast on short keys.
+type HashMap<K, V> = collections::HashMap<K, V, foldhash::fast::RandomState>;
+type HashSet<K> = collections::HashSet<K, foldhash::fast::RandomState>;
 
 pub(super) const REPEAT: Invariant = Invariant {
     id: "metamorphic/repeat",
@@ -186,7 +190,7 @@ fn idempotence(observed: &Observed<'_>, traces: &[Trace]) -> Verdict {
 
 /// Every call id under a name of its own that has nothing in common with the others.
 fn new_names<'a>(items: &'a [Arc<ResponseItem>]) -> HashMap<&'a str, CallId> {
-    let mut names: HashMap<&'a str, CallId> = HashMap::new();
+    let mut names: HashMap<&'a str, CallId> = HashMap::default();
     for item in items {
         if let Some(call_id) = item.call_id() {
             let number = names.len();
@@ -236,7 +240,7 @@ fn equivariance(observed: &Observed<'_>, traces: &[Trace]) -> Verdict {
 
 /// The place nearest the middle at which a history falls into two pieces that share no call id.
 fn cut_place(items: &[Arc<ResponseItem>]) -> Option<usize> {
-    let mut last_use: HashMap<&str, usize> = HashMap::new();
+    let mut last_use: HashMap<&str, usize> = HashMap::default();
     for (at, item) in items.iter().enumerate() {
         if let Some(id) = item.call_id() {
             last_use.insert(id.as_str(), at);
@@ -294,7 +298,7 @@ fn prefix(observed: &Observed<'_>, traces: &[Trace]) -> Verdict {
 
 /// The open calls of a history, each once: the kind of output that they want, and the call id.
 fn open_calls<'a>(sighting: &Sighting<'a>) -> Vec<(OutputKind, &'a str)> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let open = |item: &'a Arc<ResponseItem>| {
         let (kind, call_id) = call_of(item).map(|(kind, id)| (kind.output(), id))?;
         (!sighting.history.has_output(kind, call_id)).then_some((kind, call_id))
@@ -436,8 +440,8 @@ fn well_formed(sighting: &Sighting<'_>) -> Verdict {
 
 /// The first place where a list is not well-formed: a call without exactly one output behind it, or an output alone.
 fn ill_formed(items: &[Arc<ResponseItem>], standing: &Standing<'_>) -> Option<usize> {
-    let mut called = HashSet::new();
-    let mut answered = HashSet::new();
+    let mut called = HashSet::default();
+    let mut answered = HashSet::default();
     items.iter().position(|item| {
         if let Some((kind, id)) = call_of(item) {
             return !called.insert((kind.output(), id)) || !standing.has_output(kind.output(), id);

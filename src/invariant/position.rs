@@ -2,6 +2,7 @@
 
 use super::view::{call_of, output_of};
 use super::{CODEX, Check, Invariant, Needs, Sighting, Verdict};
+use std::collections::HashMap;
 
 pub(super) const AFTER_ITS_CALL: Invariant = Invariant {
     id: "position/after-its-call",
@@ -44,7 +45,7 @@ fn after_its_call(sighting: &Sighting<'_>) -> Verdict {
 fn one_for_each_call(sighting: &Sighting<'_>) -> Verdict {
     let mut checked = 0;
     // By (kind of output, call id): calls minus outputs.
-    let mut balance = std::collections::HashMap::new();
+    let mut balance: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
     for item in sighting.items() {
         let open = |kind, id| !sighting.history.has_output(kind, id);
         if let Some((kind, id)) =

@@ -1,5 +1,6 @@
 //! What recording does to items: who is left out, what is cut, and that everything else is appended as it is.
 
+use super::durable::same_loaded;
 use super::live::first_difference;
 use super::{CODEX, Check, Invariant, Needs, Observed, Verdict};
 use crate::case::{Items, Step};
@@ -85,6 +86,12 @@ fn as_recorded(observed: &Observed<'_>, item: &Arc<ResponseItem>) -> (Arc<Respon
     }
 }
 
+/// Whether an item stands in the history as it was given. Where that is only seen after a resume, pictures apart.
+fn installed(observed: &Observed<'_>, item: &Arc<ResponseItem>, found: &Arc<ResponseItem>) -> bool {
+    let can = observed.capabilities;
+    same_loaded(item, found, can.seen_by_resuming && can.prepares_pictures)
+}
+
 fn appends(observed: &Observed<'_>) -> Verdict {
     let mut checked = 0;
     for (items, before, after) in records(observed) {
@@ -98,7 +105,7 @@ fn appends(observed: &Observed<'_>) -> Verdict {
         for item in items.iter().filter(|item| is_api_message(item)) {
             let (_, cut) = as_recorded(observed, item);
             let same = |found: &Arc<ResponseItem>| {
-                Arc::ptr_eq(item, found) || item == found || cut && item.kind() == found.kind()
+                installed(observed, item, found) || cut && item.kind() == found.kind()
             };
             if !appended.next().is_some_and(same) {
                 return Verdict::broken(format!("{} was not appended as it is", summary(item)));
@@ -125,7 +132,7 @@ fn cuts(observed: &Observed<'_>) -> Verdict {
             let (expected, cut) = as_recorded(observed, item);
             let Some(found) = found.filter(|_| cut) else { continue };
             checked += 1;
-            if expected != *found {
+            if !installed(observed, &expected, found) {
                 return Verdict::broken(format!(
                     "{} was over the limit, and became {}",
                     summary(item),
@@ -142,7 +149,9 @@ fn replace_installs(observed: &Observed<'_>) -> Verdict {
     for (step, _, after) in observed.changes() {
         let Step::Replace(items) = step else { continue };
         checked += 1;
-        if let Some(difference) = first_difference(items, after) {
+        let same = items.len() == after.len()
+            && items.iter().zip(after).all(|(item, found)| installed(observed, item, found));
+        if let (false, Some(difference)) = (same, first_difference(items, after)) {
             return Verdict::broken(format!("the history is not what it was replaced by: {difference}"));
         }
     }

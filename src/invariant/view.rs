@@ -15,6 +15,7 @@ pub struct Observed<'a> {
     pub trace: &'a Trace,
     /// Its projections, in order.
     pub sightings: Vec<Sighting<'a>>,
+    changes: Vec<(&'a Step, &'a Items, &'a Items)>,
     /// The profile by which it is judged.
     pub profile: Profile,
     /// The subject.
@@ -51,7 +52,8 @@ impl<'a> Observed<'a> {
             }
             at += 1;
         }
-        Observed { trace, sightings, profile, capabilities }
+        let changes = changes(&steps);
+        Observed { trace, sightings, changes, profile, capabilities }
     }
 
     /// The last projection: the one that laws start from.
@@ -61,18 +63,19 @@ impl<'a> Observed<'a> {
 
     /// Each step that changes the history, with the history before and after it.
     pub fn changes(&self) -> impl Iterator<Item = (&'a Step, &'a Items, &'a Items)> {
-        let steps: Vec<_> = self.trace.iter().collect();
-        let windows: Vec<_> = steps
-            .windows(3)
-            .filter_map(|window| match window {
-                [(_, Outcome::Snapshot(before)), (step, Outcome::Done), (_, Outcome::Snapshot(after))] => {
-                    Some((*step, before, after))
-                }
-                _ => None,
-            })
-            .collect();
-        windows.into_iter()
+        self.changes.iter().copied()
     }
+}
+
+/// The steps that stand between two snapshots.
+fn changes<'a>(steps: &[(&'a Step, &'a Outcome)]) -> Vec<(&'a Step, &'a Items, &'a Items)> {
+    let change = |window: &[(&'a Step, &'a Outcome)]| match window {
+        [(_, Outcome::Snapshot(before)), (step, Outcome::Done), (_, Outcome::Snapshot(after))] => {
+            Some((*step, before, after))
+        }
+        _ => None,
+    };
+    steps.windows(3).filter_map(change).collect()
 }
 
 /// One projection: what it was given, what it gave, what it left behind.

@@ -1,7 +1,7 @@
 //! The shape of every item kind and content part that release rust-v0.144.6 reads, field by field.
 //!
 //! The fields stand in the order in which they are written. The word before a field is explained at
-//! [`object_shape`](super::shape). Seen from outside; the probes behind this page are in `docs/shapes.md`.
+//! `object_shape` in `item/shape.rs`. Seen from outside; the probes behind this page are in `docs/shapes.md`.
 
 use super::shape::{Fields, closed_name, object, object_shape, optional, tagged_shape, take_type};
 use super::{CallId, ItemId, Shape, ShapeError};

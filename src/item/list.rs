@@ -44,6 +44,11 @@ impl ItemList {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
+    /// The items by the chunk, oldest first. How long the chunks are is the list's own business.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = &[Arc<ResponseItem>]> {
+        self.chunks.iter().map(|chunk| chunk.as_slice())
+    }
+
     /// Appends an item. Clones of the list do not see it.
     pub fn push(&mut self, item: Arc<ResponseItem>) {
         let chunks = Arc::make_mut(&mut self.chunks);

@@ -56,7 +56,7 @@ pub struct Ledger<I> {
     entries: Vec<Entry>,
 }
 
-/// A call id whose hash was reckoned beforehand; see [`Ledger::extend`].
+/// A call id and its hash, which spares most comparisons of ids, and reckoning it anew when the table grows.
 #[derive(Debug, Clone)]
 struct Hashed<I> {
     hash: u64,
@@ -103,12 +103,13 @@ impl<I> Default for Ledger<I> {
 impl<I: Hash + Eq> Ledger<I> {
     /// An empty ledger with room for `items` roles.
     pub fn with_capacity(items: usize) -> Ledger<I> {
-        // Most calls share their id with an output, and messages have none.
-        let ids = items / 2;
+        // A call shares its id with its output, so half the items at most bring a new one. That costs nothing where it is not
+        // used, but for the table: a smaller one is faster, and messages and thoughts take their share.
+        let (ids, usual) = (items / 2, items.div_ceil(8) * 3);
         Ledger {
             hasher: foldhash::fast::RandomState::default(),
             ids: Vec::with_capacity(ids),
-            numbers: HashTable::with_capacity(ids),
+            numbers: HashTable::with_capacity(usual),
             seen: Vec::with_capacity(ids),
             entries: Vec::with_capacity(items),
         }
@@ -116,20 +117,6 @@ impl<I: Hash + Eq> Ledger<I> {
 
     /// Appends the role of the next item.
     pub fn push(&mut self, role: Role<I>) {
-        let role = self.hashed(role);
-        self.enter(role);
-    }
-
-    fn hashed(&self, role: Role<I>) -> Role<Hashed<I>> {
-        let hashed = |call_id| Hashed { hash: self.hasher.hash_one(&call_id), call_id };
-        match role {
-            Role::Call { kind, call_id } => Role::Call { kind, call_id: hashed(call_id) },
-            Role::Output { kind, call_id, exempt } => Role::Output { kind, call_id: hashed(call_id), exempt },
-            Role::Bystander => Role::Bystander,
-        }
-    }
-
-    fn enter(&mut self, role: Role<Hashed<I>>) {
         let entry = match role {
             Role::Call { kind, call_id } => {
                 let wants = Seen { wanted: bit(kind.output()), ..Seen::default() };
@@ -145,13 +132,13 @@ impl<I: Hash + Eq> Ledger<I> {
     }
 
     /// Notes what stands under a call id, and gives the id's number.
-    fn mark(&mut self, id: Hashed<I>, new: Seen) -> u32 {
+    fn mark(&mut self, call_id: I, new: Seen) -> u32 {
+        let hash = self.hasher.hash_one(&call_id);
         let known = |number: u32| self.ids.get(number as usize);
-        let is_it = |&number: &u32| {
-            known(number).is_some_and(|known| known.hash == id.hash && known.call_id == id.call_id)
-        };
+        let is_it =
+            |&number: &u32| known(number).is_some_and(|known| known.hash == hash && known.call_id == call_id);
         let hash_of = |&number: &u32| known(number).map_or(0, |known| known.hash);
-        match self.numbers.entry(id.hash, is_it, hash_of) {
+        match self.numbers.entry(hash, is_it, hash_of) {
             Place::Occupied(place) => {
                 let number = *place.get();
                 if let Some(seen) = self.seen.get_mut(number as usize) {
@@ -164,30 +151,10 @@ impl<I: Hash + Eq> Ledger<I> {
                 // A history of four thousand million call ids does not fit a machine.
                 let number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
                 place.insert(number);
-                self.ids.push(id);
+                self.ids.push(Hashed { hash, call_id });
                 self.seen.push(new);
                 number
             }
-        }
-    }
-}
-
-/// Roles that are hashed together.
-const BLOCK: usize = 64;
-
-/// Appends the roles of the next items, by the block: first all hashes of a block, then its look-ups. Items and call ids lie
-/// scattered in memory, and a loop that does nothing but hash has the next ones fetched while it works. A history that is
-/// in no cache is read about one and a half times as fast as by [`push`](Ledger::push).
-impl<I: Hash + Eq> Extend<Role<I>> for Ledger<I> {
-    fn extend<R: IntoIterator<Item = Role<I>>>(&mut self, roles: R) {
-        let mut roles = roles.into_iter();
-        let mut block = Vec::with_capacity(BLOCK);
-        loop {
-            block.extend(roles.by_ref().take(BLOCK).map(|role| self.hashed(role)));
-            if block.is_empty() {
-                return;
-            }
-            block.drain(..).for_each(|role| self.enter(role));
         }
     }
 }
@@ -228,7 +195,7 @@ impl<I: Hash + Eq> FromIterator<Role<I>> for Ledger<I> {
     fn from_iter<R: IntoIterator<Item = Role<I>>>(roles: R) -> Ledger<I> {
         let roles = roles.into_iter();
         let mut ledger = Ledger::with_capacity(roles.size_hint().0);
-        ledger.extend(roles);
+        roles.for_each(|role| ledger.push(role));
         ledger
     }
 }

@@ -25,6 +25,7 @@ pub use read::{Located, Refusal, Rollout};
 pub use reconstruct::{Origin, Reconstruction, reconstruct};
 #[cfg(feature = "session")]
 pub(crate) use reconstruct::{newest_texts, user_text};
+pub(crate) use writer::appended;
 pub use writer::{RolloutWriter, WriteError, line_text};
 
 use crate::history::ToolOutputLimit;

@@ -17,6 +17,12 @@ pub fn line_text(timestamp: &str, line_type: &str, payload: &Json) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
+/// What is written to append a line, behind a line that is unfinished or behind a whole one.
+pub(crate) fn appended(line: &str, unfinished: bool) -> String {
+    let lead = if unfinished { "\n" } else { "" };
+    [lead, line, "\n"].concat()
+}
+
 /// Why a line was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
@@ -81,8 +87,7 @@ impl RolloutWriter {
             return Err(WriteError::LineEndInside);
         }
         let (len, unfinished) = self.end()?;
-        let lead = if unfinished && !self.glues { "\n" } else { "" };
-        let bytes = [lead, line, "\n"].concat();
+        let bytes = appended(line, unfinished && !self.glues);
         self.file.write_all(bytes.as_bytes()).map_err(|write| match self.file.set_len(len) {
             Ok(()) => WriteError::Io(write),
             Err(cut) => WriteError::Torn { write, cut },

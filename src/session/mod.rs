@@ -43,6 +43,7 @@ mod sampling;
 mod settings;
 mod state;
 mod step;
+mod subject;
 mod tools;
 mod transport;
 mod turn;
@@ -57,6 +58,7 @@ pub use request::{EncodedRequest, Prompt, RequestControls, RequestForm, encode};
 pub use settings::{ModelSettings, SettingsTexts, TurnSettings};
 pub use state::{Session, SessionConfig, SessionServices, SessionTexts};
 pub use step::{McpRuntime, SectionContributor, StepContext, TurnContext, Workspace};
+pub use subject::SessionSubject;
 pub use tools::{ToolOutcome, ToolRun, Tools};
 pub use transport::{
     Authorisation, EventStream, Failure, Retry, RetryLimits, SendError, StreamBroken, StreamEvent, Transport,

@@ -76,6 +76,9 @@ pub struct Capabilities {
     pub truncation: Option<ToolOutputLimit>,
     /// Whether pictures that can never be sent are replaced when it resumes. Otherwise none are drawn.
     pub prepares_pictures: bool,
+    /// Whether all that is seen of it is what a resume of its durable record gives, as of a program that is driven from
+    /// outside: the pictures of its snapshots are prepared already, and a rollback is what the record makes of it.
+    pub seen_by_resuming: bool,
     /// The profile that it asks to be judged by.
     pub profile: Profile,
 }
@@ -95,6 +98,7 @@ impl Capabilities {
             exact_numbers: true,
             truncation: None,
             prepares_pictures: false,
+            seen_by_resuming: false,
             profile: Profile::Responses,
         }
     }

@@ -30,7 +30,8 @@ pub struct Judgement {
 impl Judge {
     /// Judges a subject by all invariants of a profile that its capabilities allow.
     pub fn new(profile: Profile, capabilities: Capabilities) -> Judge {
-        let invariants = applicable(profile, &capabilities).copied().collect();
+        let applies = applicable(profile, &capabilities).filter(|invariant| invariant.id != AGAINST.id);
+        let invariants = applies.copied().collect();
         Judge { invariants, profile, capabilities, allow_refusals: false, compares: false }
     }
 
@@ -64,6 +65,7 @@ impl Judge {
     #[must_use]
     pub fn comparing(mut self) -> Judge {
         self.compares = true;
+        self.invariants.push(AGAINST);
         self
     }
 
@@ -177,7 +179,8 @@ impl Judgement {
         if verdict == Verdict::NotApplicable {
             return;
         }
-        if !self.checked.contains(&at) {
+        // An invariant comes twice only where a law's script fails, and then right after itself or not at all.
+        if self.checked.last().is_none_or(|last| *last < at) || !self.checked.contains(&at) {
             self.checked.push(at);
         }
         if let Verdict::Broken(how) = verdict

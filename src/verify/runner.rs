@@ -139,10 +139,19 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
     }
     let broken = shared.broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut violations = regressed(factory, options)?;
+    let drawn_end = Instant::now();
     for (at, (case_number, message)) in broken {
         let Some(invariant) = options.judge.invariants().get(at) else { continue };
-        if !violations.iter().any(|violation| violation.invariant == invariant.id) {
-            violations.push(smallest(factory, options, invariant.id, case_number, message)?);
+        if violations.iter().any(|violation| violation.invariant == invariant.id) {
+            continue;
+        }
+        let found = Found { invariant: invariant.id, case_number, message };
+        let leaks = violations.iter().position(|violation| violation.invariant == LEAKS_OVER_RESET.id);
+        match smallest(factory, options, &found, share(options.budget, drawn_end.elapsed()))? {
+            Some(violation) => violations.push(violation),
+            // One leak explains all failures that a fresh subject does not show.
+            None if leaks.is_some() => {}
+            None => violations.push(leak(factory, options, found)?),
         }
     }
     violations.extend(differs_over_processes(factory, options, total.cases)?);
@@ -342,11 +351,16 @@ fn judge_one(
     }
 }
 
-/// What is broken by saved cases, each in a fresh subject; of an invariant the first.
+/// What is broken by saved cases, in one subject for all of them (a process each would cost more than the cases); of an
+/// invariant the first.
 fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violation>, Failure> {
     let mut violations: Vec<Violation> = Vec::new();
+    if options.regressions.is_empty() {
+        return Ok(violations);
+    }
+    let mut subject = factory()?;
     for (name, case) in &options.regressions {
-        let judgement = options.judge.judge(&mut *factory()?, case);
+        let judgement = options.judge.judge(&mut *subject, case);
         for (at, message) in judgement.broken {
             let Some(invariant) = options.judge.invariants().get(at) else { continue };
             if violations.iter().any(|violation| violation.invariant == invariant.id) {
@@ -359,7 +373,7 @@ fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violati
                 case_number: 0,
                 known: None,
                 note: Some(format!("{}{name}", Violation::SAVED_CASE)),
-                trace: Some(options.judge.trace(&mut *factory()?, case)),
+                trace: Some(options.judge.trace(&mut *subject, case)),
             });
         }
     }
@@ -406,40 +420,52 @@ fn drawn(options: &Options<'_>, case_number: u64) -> Case {
 /// The longest chain of earlier cases that is tried for a failure that a fresh subject does not show.
 const CHAIN: u64 = 64;
 
-/// Makes the smallest case of a violation, in a fresh subject. What does not fail there is a leak over a reset.
-fn smallest(
-    factory: &Factory<'_>,
-    options: &Options<'_>,
+/// A violation that was seen.
+struct Found {
     invariant: &'static str,
     case_number: u64,
     message: String,
-) -> Result<Violation, Failure> {
+}
+
+/// So many times the time of one smallest case all of them together may take: a subject can break thirty laws at once.
+const ALL_TOGETHER: u32 = 2;
+
+/// What the next smallest case may cost, after so much time was spent on earlier ones. It is never nothing.
+fn share(budget: Budget, spent: Duration) -> Budget {
+    let left = (budget.time * ALL_TOGETHER).saturating_sub(spent);
+    Budget { time: left.clamp(budget.time / 40, budget.time), ..budget }
+}
+
+/// Makes the smallest case of a violation, in a fresh subject; `None` where a fresh one does not fail.
+fn smallest(
+    factory: &Factory<'_>,
+    options: &Options<'_>,
+    found: &Found,
+    budget: Budget,
+) -> Result<Option<Violation>, Failure> {
+    let Found { invariant, case_number, ref message } = *found;
     let case = drawn(options, case_number);
     let mut subject = factory()?;
     if options.judge.breaks(&mut *subject, &case, invariant).is_none() {
-        return leak(factory, options, invariant, case_number, message);
+        return Ok(None);
     }
     let mut fails = |candidate: &Case| options.judge.breaks(&mut *subject, candidate, invariant).is_some();
-    let minimized = minimize(&case, &mut fails, options.budget, &mut |_| {});
+    let minimized = minimize(&case, &mut fails, budget, &mut |_| {});
     let note = match (minimized.flaky, minimized.finished) {
         (true, _) => Some("it does not fail every time".to_owned()),
         (false, false) => Some("the budget for a smaller case was used up".to_owned()),
         (false, true) => None,
     };
     let mut fresh = factory()?;
-    let message = options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or(message);
+    let message =
+        options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or_else(|| message.clone());
     let trace = Some(options.judge.trace(&mut *fresh, &minimized.case));
-    Ok(Violation { invariant, message, case: minimized.case, case_number, known: None, note, trace })
+    Ok(Some(Violation { invariant, message, case: minimized.case, case_number, known: None, note, trace }))
 }
 
 /// A failure that a fresh subject does not show: looks for the shortest chain of cases before it that brings it back.
-fn leak(
-    factory: &Factory<'_>,
-    options: &Options<'_>,
-    invariant: &'static str,
-    case_number: u64,
-    message: String,
-) -> Result<Violation, Failure> {
+fn leak(factory: &Factory<'_>, options: &Options<'_>, found: Found) -> Result<Violation, Failure> {
+    let Found { invariant, case_number, message } = found;
     let mut chain = 0;
     let mut length = 1;
     while length <= CHAIN.min(case_number) {

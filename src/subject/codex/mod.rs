@@ -21,11 +21,13 @@ mod process;
 mod rpc;
 mod run;
 mod session;
+mod subject;
 
 pub use error::{CodexError, StderrTail};
 pub use kill::CodexKilled;
 pub use options::CodexOptions;
 pub use process::CodexProcess;
+pub use subject::CodexSubject;
 
 use crate::item::Modalities;
 use crate::json::Json;

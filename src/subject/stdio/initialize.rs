@@ -54,6 +54,7 @@ pub(super) fn capabilities(result: &Object) -> Result<Capabilities, FieldProblem
         truncation: fields.truncation()?,
         // The protocol has no word for it, so nothing that needs it is drawn.
         prepares_pictures: false,
+        seen_by_resuming: false,
         profile: fields.profile()?,
     })
 }
@@ -196,6 +197,7 @@ mod tests {
             exact_numbers: true,
             truncation: Some(ToolOutputLimit::Tokens(10)),
             prepares_pictures: false,
+            seen_by_resuming: false,
             profile: Profile::Codex,
         };
         assert_eq!(read(more), Ok(expected));
