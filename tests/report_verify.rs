@@ -1,5 +1,7 @@
 //! The result of a run in every form, from outcomes made by hand.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use callpair::case::{Case, Failure, Items, Projected, Step};
 use callpair::generate::Options;
 use callpair::generate::labels::{Label, Labels};
