@@ -17,7 +17,8 @@ fn the_session_layer_keeps_every_invariant() {
     for number in 0..150 {
         let case = generate::case(&mut Seeded::of_case(7, number), &options);
         let judgement = judge.judge(&mut subject, &case);
-        let broken: Vec<_> = judgement.broken.iter().map(|(at, how)| (judge.invariants()[*at].id, how)).collect();
+        let broken: Vec<_> =
+            judgement.broken.iter().map(|(at, how)| (judge.invariants()[*at].id, how)).collect();
         assert!(broken.is_empty(), "case {number}: {broken:?}\n{}", case.to_json());
     }
 }
