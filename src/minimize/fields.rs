@@ -33,6 +33,8 @@ pub(super) enum Change {
     Cut(Range<usize>),
     /// Each of these characters becomes the letter `a`.
     Letters(Range<usize>),
+    /// Each of these characters becomes as many letters `a` as it has bytes.
+    Bytes(Range<usize>),
 }
 
 /// Words that mean something, by the name of their field, the plainest first. They are not cut letter by letter.
@@ -42,6 +44,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("execution", &["client", "server"]),
     ("phase", &["commentary", "final_answer"]),
     ("detail", &["auto", "low", "high", "original"]),
+    ("image_url", &["", "data:"]),
     ("type", &["input_text", "encrypted_content", "input_image", "reasoning_text", "other", "search"]),
 ];
 
@@ -106,7 +109,7 @@ pub(super) fn edited(item: &ResponseItem, mut changes: Vec<(&Path, &Change)>) ->
 
 fn start(change: &Change) -> usize {
     match change {
-        Change::Cut(range) | Change::Letters(range) => range.start,
+        Change::Cut(range) | Change::Letters(range) | Change::Bytes(range) => range.start,
         Change::Remove | Change::Set(_) => 0,
     }
 }
@@ -145,20 +148,27 @@ fn changed_here(json: Json, change: &Change) -> Option<Json> {
     match (change, json) {
         (Change::Remove, _) => None,
         (Change::Set(value), _) => Some(value.clone()),
-        (Change::Cut(range), Json::String(text)) => {
-            let kept = text.chars().enumerate().filter(|(at, _)| !range.contains(at));
-            Some(Json::String(kept.map(|(_, letter)| letter).collect()))
-        }
-        (Change::Letters(range), Json::String(text)) => {
-            let letters = text.chars().enumerate();
-            let plain = letters.map(|(at, letter)| if range.contains(&at) { 'a' } else { letter });
-            Some(Json::String(plain.collect()))
-        }
-        (Change::Cut(_) | Change::Letters(_), _) => None,
+        (Change::Cut(range), Json::String(text)) => Some(with_letters(&text, range, |_| 0)),
+        (Change::Letters(range), Json::String(text)) => Some(with_letters(&text, range, |_| 1)),
+        (Change::Bytes(range), Json::String(text)) => Some(with_letters(&text, range, char::len_utf8)),
+        (Change::Cut(_) | Change::Letters(_) | Change::Bytes(_), _) => None,
     }
 }
 
-/// Each value of each item that is not plain, with its place.
+/// The text, with some number of letters `a` in place of each character of the range.
+fn with_letters(text: &str, range: &Range<usize>, count: fn(char) -> usize) -> Json {
+    let mut changed = String::with_capacity(text.len());
+    for (at, letter) in text.chars().enumerate() {
+        if range.contains(&at) {
+            (0..count(letter)).for_each(|_| changed.push('a'));
+        } else {
+            changed.push(letter);
+        }
+    }
+    Json::String(changed)
+}
+
+/// Each value of each item, with its place.
 pub(super) fn each_value(case: &Case, mut visit: impl FnMut(Place, &ResponseItem, &Path, &Json)) {
     for (place, item) in placed(case) {
         if let Some(tree) = tree(item) {
@@ -173,6 +183,24 @@ pub(super) fn without_elements(case: &Case) -> Plan {
     each_value(case, |place, _, path, _| {
         if matches!(path.last(), Some(Key::Index(_))) {
             units.push(vec![Edit::Inside(place, path.clone(), Change::Remove)]);
+        }
+    });
+    Plan::Together(units)
+}
+
+/// Every word the plainest of its field.
+pub(super) fn plain_words(case: &Case) -> Plan {
+    let mut units = Vec::new();
+    each_value(case, |place, item, path, value| {
+        let Some(Key::Name(key)) = path.last() else { return };
+        if let (Some(word), Some(text)) = (plain_word(key), value.as_str())
+            && word != text
+            && path.len() > 1
+        {
+            let change = Change::Set(Json::from(word));
+            if edited(item, vec![(path, &change)]).is_some() {
+                units.push(vec![Edit::Inside(place, path.clone(), change)]);
+            }
         }
     });
     Plan::Together(units)
@@ -216,12 +244,44 @@ fn plainer(path: &Path, value: &Json) -> Vec<Change> {
         changes.extend(plainer.map(|word| Change::Set(Json::from(*word))));
         return changes;
     }
+    if let ([Key::Name(_)], Some(parts)) = (path.as_slice(), value.as_array()) {
+        changes.push(Change::Set(Json::String(texts_of(parts))));
+        if parts.len() > 1 {
+            changes.push(Change::Set(Json::Array(vec![text_part(&texts_of(parts))])));
+        }
+    }
     let plainer = plain_values().into_iter().take_while(|plain| plain != value);
     changes.extend(plainer.map(Change::Set));
+    changes.extend(within(value).into_iter().take(HOIST_LIMIT).cloned().map(Change::Set));
+    if let Json::Number(number) = value
+        && number.text().len() > INEXACT.to_string().len()
+    {
+        changes.push(Change::Set(Json::from(INEXACT)));
+    }
     if matches!(path.as_slice(), [Key::Name(_), Key::Index(_)]) && value.as_object().is_some() {
-        changes.push(Change::Set(text_part()));
+        changes.push(Change::Set(text_part("")));
     }
     changes
+}
+
+/// The least integer that a double cannot hold: stands for all numbers that lose a digit.
+const INEXACT: u64 = (1 << 53) + 1;
+
+/// How many of the values within a value are tried in its place.
+const HOIST_LIMIT: usize = 8;
+
+/// The values right within a list or an object.
+fn within(value: &Json) -> Vec<&Json> {
+    match value {
+        Json::Array(elements) => elements.iter().collect(),
+        Json::Object(object) => object.iter().map(|(_, value)| value).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Vec::new(),
+    }
+}
+
+/// The texts of parts, one behind the other.
+pub(super) fn texts_of(parts: &[Json]) -> String {
+    parts.iter().filter_map(|part| part.get("text")?.as_str()).collect()
 }
 
 /// One value of each JSON type, the plainest first.
@@ -230,8 +290,8 @@ fn plain_values() -> [Json; 6] {
     [Json::Null, Json::from(""), Json::Bool(false), Json::from(0), Json::Array(Vec::new()), empty_object]
 }
 
-/// The plainest part of a message or an output.
-fn text_part() -> Json {
+/// A part of a message or an output.
+pub(super) fn text_part(text: &str) -> Json {
     let member = |(key, value): (&str, &str)| (Box::from(key), Json::from(value));
-    Json::Object([("type", "input_text"), ("text", "")].map(member).into_iter().collect())
+    Json::Object([("type", "input_text"), ("text", text)].map(member).into_iter().collect())
 }

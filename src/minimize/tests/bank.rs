@@ -23,21 +23,40 @@ fn measure() {
         let mut forms: HashMap<String, usize> = HashMap::new();
         let (mut calls, mut items) = (Vec::new(), Vec::new());
         for case in &cases {
-            if calls.len() == 6 { break }
-            if !differs(&mut honest, &mut wrong, case) { continue }
-            let m = minimize(case, &mut |c| differs(&mut honest, &mut wrong, c), Budget::default(), &mut |_| {});
+            if calls.len() == 6 {
+                break;
+            }
+            if !differs(&mut honest, &mut wrong, case) {
+                continue;
+            }
+            let m =
+                minimize(case, &mut |c| differs(&mut honest, &mut wrong, c), Budget::default(), &mut |_| {});
             assert!(m.finished);
             calls.push(m.calls);
             items.push(m.case.item_count());
             *forms.entry(m.case.to_json().to_string()).or_default() += 1;
         }
-        calls.sort(); 
+        calls.sort();
         all.extend(calls.iter().copied());
-        println!("{:40} n{} calls {:?} items {:?} forms {}", slip.id(), calls.len(), calls, items, forms.len());
+        println!(
+            "{:40} n{} calls {:?} items {:?} forms {}",
+            slip.id(),
+            calls.len(),
+            calls,
+            items,
+            forms.len()
+        );
         let mut forms: Vec<_> = forms.into_iter().collect();
         forms.sort_by_key(|f| std::cmp::Reverse(f.1));
-        for (f, n) in &forms { println!("      {n} {}", &f[..f.len().min(900)]); }
+        for (f, n) in &forms {
+            println!("      {n} {}", &f[..f.len().min(900)]);
+        }
     }
     all.sort();
-    println!("calls median {} p90 {} max {}", all[all.len()/2], all[all.len()*9/10], all[all.len()-1]);
+    println!(
+        "calls median {} p90 {} max {}",
+        all[all.len() / 2],
+        all[all.len() * 9 / 10],
+        all[all.len() - 1]
+    );
 }
