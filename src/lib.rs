@@ -1,5 +1,11 @@
 //! Verifies the projection from an agent's history to its next model request.
 //!
+//! An agent runtime keeps a conversation's history and projects it to a prompt before every model request. Histories break:
+//! a call whose output never came, an output whose call is gone, pictures that the next model cannot read. The API refuses such
+//! input. So runtimes repair a detached copy on the way out. This crate verifies that they do it right, by generated
+//! histories, by invariants that were seen to fail, and by recorded sessions; and it carries a reference that equals release
+//! rust-v0.144.6 of Codex.
+//!
 //! Rooms, in order; each uses only those above it:
 //!
 //! - [`json`]: a JSON value that loses nothing.
@@ -8,8 +14,21 @@
 //! - [`projection`]: applies a plan to shared items; synthetic ids; stripping of pictures.
 //! - [`history`]: `ContextManager`, the live history.
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
+//! - [`source`]: what a file is, and where each item stands in it.
+//! - [`check`]: what is wrong with a recorded history, and what the next request will hold in its place.
+//! - [`case`]: a script of steps on a subject, and the trace that running it leaves.
+//! - [`subject`]: the trait that a thing under test implements, and the reference.
+//! - [`fault`]: the bank of planted faults: a second, plain implementation that can slip.
+//! - [`generate`]: drawing of cases: one generator over a trait of choices.
+//! - [`invariant`]: what must hold, as pure functions over traces.
+//! - [`minimize`]: the smallest case that fails the same way.
+//! - [`verify`]: the runner.
+//! - `report` and `cli` (feature `cli`): results shown in several ways, and the command.
 
 pub mod case;
+pub mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod fault;
 pub mod generate;
 pub mod history;
@@ -19,5 +38,9 @@ pub mod json;
 pub mod minimize;
 pub mod pairing;
 pub mod projection;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod rollout;
+pub mod source;
 pub mod subject;
+pub mod verify;

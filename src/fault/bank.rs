@@ -2,13 +2,12 @@
 
 use super::record::{Entry, Record};
 use super::recording::LIMIT;
+use super::spoil::Memory;
 use super::{Hand, Slip};
-use crate::case::{Failure, FailureKind, Items, Projected};
-use crate::item::{CallId, ItemId, ItemKind, ItemList, Modalities, OutputPart, ResponseItem, ToolOutput};
-use crate::pairing::OutputKind;
+use crate::case::{Failure, Items, Projected};
+use crate::item::{ItemId, ItemKind, ItemList, Modalities, ResponseItem};
 use crate::rollout::{PictureCache, prepare};
 use crate::subject::{Capabilities, Profile, Subject};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A subject that is honest, or wrong in one way.
@@ -24,30 +23,12 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug)]
 pub struct Bank {
-    hand: Hand,
-    live: Vec<ResponseItem>,
-    record: Record,
+    pub(super) hand: Hand,
+    pub(super) live: Vec<ResponseItem>,
+    pub(super) record: Record,
     pictures: PictureCache,
     forks: u64,
-    memory: Memory,
-}
-
-/// What only slips remember.
-#[derive(Debug, Default)]
-struct Memory {
-    cached: Option<(CacheKey, Vec<ResponseItem>)>,
-    /// Raised by every change of the history that the cache is told of.
-    version: u64,
-    made_up: HashSet<(OutputKind, CallId)>,
-}
-
-/// By what a projection is found again.
-#[derive(Debug, PartialEq)]
-enum CacheKey {
-    Count(usize, Modalities),
-    Last(Option<ResponseItem>, Modalities),
-    Version(u64, Modalities),
-    History(Vec<ResponseItem>),
+    pub(super) memory: Memory,
 }
 
 impl Bank {
@@ -68,13 +49,14 @@ impl Bank {
         self.hand.slip
     }
 
-    fn slips(&self, slip: Slip) -> bool {
+    pub(super) fn slips(&self, slip: Slip) -> bool {
         self.hand.slips(slip)
     }
 
     /// Tells the cache of a change; a cache that does not listen to it is a slip.
     fn changed(&mut self, deaf: Slip) {
         self.memory.version += u64::from(!self.slips(deaf));
+        self.hand.retries = 0;
     }
 
     /// The history that the record tells of, its pictures prepared.
@@ -92,7 +74,7 @@ impl Bank {
     fn is_written(&self, item: &ResponseItem) -> bool {
         match item.kind() {
             ItemKind::CustomToolCall => !self.slips(Slip::CustomCallsNotWritten),
-            ItemKind::ToolSearchOutput => !self.slips(Slip::OutputsNotWritten),
+            ItemKind::ToolSearchOutput => !self.slips(Slip::SearchOutputsNotWritten),
             _ => true,
         }
     }
@@ -125,8 +107,9 @@ impl Subject for Bank {
         self.live.clear();
         self.record = Record::default();
         self.forks = 0;
-        self.memory = Memory::default();
-        (self.hand.projections, self.hand.resumes) = (0, 0);
+        let cached = self.memory.cached.take().filter(|_| self.slips(Slip::CacheOverReset));
+        self.memory = Memory { cached, ..Memory::default() };
+        (self.hand.projections, self.hand.retries, self.hand.resumes) = (0, 0, 0);
         Ok(())
     }
 
@@ -140,6 +123,7 @@ impl Subject for Bank {
             self.live.extend(recorded);
         }
         self.memory.version += 1;
+        self.hand.retries = 0;
         Ok(())
     }
 
@@ -161,9 +145,7 @@ impl Subject for Bank {
         self.hand.lifetime_projections += 1;
         self.fail_on_purpose()?;
         let key = self.cache_key(modalities);
-        if let (Some(key), Some((cached, prompt))) = (&key, &self.memory.cached)
-            && key == cached
-        {
+        if let Some(prompt) = key.as_ref().and_then(|key| self.memory.cached(key)) {
             return Ok(Projected::of_items(shared(prompt)));
         }
         let mut prompt = self.live.clone();
@@ -171,6 +153,7 @@ impl Subject for Bank {
         self.hand.normalise(&mut prompt, modalities);
         self.memory.cached = key.map(|key| (key, prompt.clone()));
         self.leave_traces(&prompt, modalities);
+        self.hand.retries += 1;
         Ok(Projected::of_items(shared(&prompt)))
     }
 
@@ -208,154 +191,7 @@ impl Subject for Bank {
         }
         self.live = self.load();
         self.memory.version += 1;
+        self.hand.retries = 0;
         Ok(())
-    }
-}
-
-/// Slips around the steps. The honest bank passes through all of these without an effect.
-impl Bank {
-    fn fail_on_purpose(&self) -> Result<(), Failure> {
-        let Some(slip) = self.hand.slip else { return Ok(()) };
-        let crash = |message: &str| Err(Failure::new(FailureKind::Crashed, message));
-        match slip {
-            Slip::CrashOnOutputBeforeCall if self.has_output_before_call() => {
-                crash("attempt to subtract with overflow")
-            }
-            Slip::CrashOnPartList if self.live.iter().any(has_empty_part_list) => {
-                crash("index out of bounds")
-            }
-            Slip::RefuseOpenCalls if !self.hand.missing_outputs(&self.live).is_empty() => {
-                Err(Failure::new(FailureKind::Refused, "a call has no output"))
-            }
-            Slip::AbortOnToolSearch
-                if self.live.iter().any(|item| item.kind() == ItemKind::ToolSearchCall) =>
-            {
-                std::process::abort()
-            }
-            Slip::HangOnOrphan if !self.hand.orphans(&self.live).is_empty() => loop {
-                std::thread::park();
-            },
-            _ => Ok(()),
-        }
-    }
-
-    fn has_output_before_call(&self) -> bool {
-        let honest = Hand { slip: Some(Slip::TakeOutputBeforeCall), ..Hand::default() };
-        honest.orphans(&self.live).len() > Hand::default().orphans(&self.live).len()
-    }
-
-    fn cache_key(&self, modalities: Modalities) -> Option<CacheKey> {
-        Some(match self.hand.slip? {
-            Slip::CacheByCount => CacheKey::Count(self.live.len(), modalities),
-            Slip::CacheByLastItem => CacheKey::Last(self.live.last().cloned(), modalities),
-            Slip::CacheOverModalities => CacheKey::History(self.live.clone()),
-            Slip::CacheOverReplace | Slip::CacheOverRollback | Slip::CacheOverResume => {
-                CacheKey::Version(self.memory.version, modalities)
-            }
-            _ => return None,
-        })
-    }
-
-    /// Throws away real outputs of calls for which one was made up before.
-    fn forget_late_outputs(&mut self, prompt: &mut Vec<ResponseItem>) {
-        if !self.slips(Slip::LateOutputIgnored) {
-            return;
-        }
-        let made_up = &mut self.memory.made_up;
-        let key =
-            |item: &ResponseItem| self.hand.output(item).map(|(kind, call_id)| (kind, CallId::from(call_id)));
-        prompt.retain(|item| key(item).is_none_or(|key| !made_up.contains(&key)));
-        let missing = self.hand.missing_outputs(prompt);
-        made_up.extend(missing.iter().filter_map(|(_, output)| key(output)));
-    }
-
-    /// What a projection leaves behind in the session.
-    fn leave_traces(&mut self, prompt: &[ResponseItem], modalities: Modalities) {
-        match self.hand.slip {
-            Some(Slip::LiveWrittenBack) => self.live = prompt.to_vec(),
-            Some(Slip::LiveWrittenBackLater) if self.hand.projections.is_multiple_of(2) => {
-                self.live = prompt.to_vec();
-            }
-            Some(Slip::LiveImages) if !modalities.accepts_images() => self.hand.strip_images(&mut self.live),
-            Some(Slip::LiveOrphans) => self.hand.remove_orphans(&mut self.live),
-            Some(Slip::LiveIds) => fill_in_ids(&mut self.live),
-            Some(Slip::RepairPersisted) => {
-                let outputs = self.hand.missing_outputs(&self.live);
-                let known: HashSet<CallId> = self
-                    .record
-                    .items_mut()
-                    .filter(|item| self.hand.output(item).is_some())
-                    .filter_map(|item| item.call_id().cloned())
-                    .collect();
-                let new = outputs
-                    .into_iter()
-                    .filter(|(_, item)| item.call_id().is_some_and(|id| !known.contains(id)));
-                new.for_each(|(_, output)| self.record.append(output));
-            }
-            _ => {}
-        }
-    }
-
-    fn spoil_resumed(&mut self, history: &mut Vec<ResponseItem>) {
-        match self.hand.slip {
-            Some(Slip::LastItemLost) => drop(history.pop()),
-            Some(Slip::RepairOnResume) => self.hand.normalise(history, Modalities::TextAndImage),
-            Some(Slip::OrphansOnResume) => self.hand.remove_orphans(history),
-            Some(Slip::IdsLost) => {
-                history.iter_mut().filter_map(ResponseItem::id_mut).for_each(|id| *id = None);
-            }
-            Some(Slip::IdsRenumbered) => {
-                for (at, id) in history.iter_mut().filter_map(ResponseItem::id_mut).flatten().enumerate() {
-                    *id = ItemId::from(format!("loaded_{at}"));
-                }
-            }
-            Some(Slip::ResumeAppends) => {
-                let loaded = std::mem::take(history);
-                history.append(&mut self.live);
-                history.extend(loaded);
-            }
-            _ => {}
-        }
-    }
-
-    fn spoil_forked(&mut self) {
-        match self.hand.slip {
-            Some(Slip::ForkDropsOpenCalls) => {
-                let open: Vec<ResponseItem> = self
-                    .hand
-                    .missing_outputs(&self.live)
-                    .iter()
-                    .filter_map(|(at, _)| self.live.get(*at).cloned())
-                    .collect();
-                for entry in &mut self.record.entries {
-                    if let Entry::Turn(items) | Entry::Replaced(items) = entry {
-                        items.retain(|item| !open.contains(item));
-                    }
-                }
-            }
-            Some(Slip::ForkRepairs) => {
-                let mut prompt = self.live.clone();
-                self.hand.normalise(&mut prompt, Modalities::TextAndImage);
-                self.record = Record::default();
-                self.record.end_turn(Some(Entry::Replaced(prompt)));
-            }
-            Some(Slip::ForkDropsLastTurn) => self.record.end_turn(Some(Entry::RolledBack(1))),
-            _ => {}
-        }
-    }
-}
-
-fn has_empty_part_list(item: &ResponseItem) -> bool {
-    let is_empty = |output: &ToolOutput| matches!(output, ToolOutput::Parts(parts) if Vec::<OutputPart>::is_empty(parts));
-    match item {
-        ResponseItem::FunctionCallOutput(output) => is_empty(&output.output),
-        ResponseItem::CustomToolCallOutput(output) => is_empty(&output.output),
-        _ => false,
-    }
-}
-
-fn fill_in_ids(items: &mut [ResponseItem]) {
-    for (at, id) in items.iter_mut().filter_map(ResponseItem::id_mut).enumerate() {
-        id.get_or_insert_with(|| ItemId::from(format!("live_{at}")));
     }
 }

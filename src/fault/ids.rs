@@ -54,6 +54,7 @@ impl Hand {
             Some(Slip::IdCounter) => real.map(|_| hole.earlier.len())?.to_string(),
             Some(Slip::IdPosition) => real.map(|_| hole.at)?.to_string(),
             Some(Slip::IdByProjection) => format!("{}/{}", real?, self.projections),
+            Some(Slip::IdOnRetry) if self.retries > 0 => format!("{}/{}", real?, self.retries),
             Some(Slip::IdByResume) if self.resumes > 0 => format!("{}/{}", real?, self.resumes),
             _ => real?.to_owned(),
         })

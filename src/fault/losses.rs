@@ -1,12 +1,12 @@
 //! Slips by which a projection does not hand over what it was given. The honest hand changes nothing here.
 
 use super::{Hand, Slip};
-use crate::history::is_turn_start;
 use crate::item::{
     AgentPart, CallId, ContentPart, ItemId, LocalShellAction, Message, OutputPart, ResponseItem, Text,
     ToolOutput,
 };
 use crate::json::Json;
+use crate::pairing::OutputKind;
 use std::collections::HashSet;
 
 impl Hand {
@@ -57,6 +57,20 @@ impl Hand {
             Slip::DropDoubledOutputs => items.retain(|item| {
                 self.output(item).is_none_or(|(kind, id)| seen.insert((kind as u8, id.to_owned())))
             }),
+            Slip::DropDoubledFunctionOutputs => items.retain(|item| match item {
+                ResponseItem::FunctionCallOutput(output) if !is_aborted(&output.output) => {
+                    seen.insert((OutputKind::Function as u8, output.call_id.as_str().to_owned()))
+                }
+                _ => true,
+            }),
+            Slip::DropLastRepeat => {
+                let repeats = |at: &usize| {
+                    let output = |at: usize| items.get(at).and_then(|item| self.output(item));
+                    output(*at).is_some_and(|own| (0..*at).any(|earlier| output(earlier) == Some(own)))
+                };
+                let last = (0..items.len()).rev().find(repeats);
+                last.into_iter().for_each(|at| drop(items.remove(at)));
+            }
             Slip::DropDoubledCalls => items.retain(|item| {
                 self.call(item).is_none_or(|(kind, id)| seen.insert((kind as u8, id.to_owned())))
             }),
@@ -87,7 +101,7 @@ impl Hand {
                     }
                 }
             }
-            Slip::MergeMessages => items.dedup_by(|later, earlier| merges(later, earlier)),
+            Slip::MergeMessages => items.dedup_by(merges),
             _ => {}
         }
     }
@@ -168,15 +182,17 @@ fn change_fields(slip: Slip, item: &mut ResponseItem) {
         (Slip::LoseEncrypted, ResponseItem::Reasoning(reasoning)) => reasoning.encrypted_content = None,
         (Slip::LoseRevisedPrompt, ResponseItem::ImageGenerationCall(call)) => call.revised_prompt = None,
         (Slip::LoseShellEnv, ResponseItem::LocalShellCall(call)) => {
-            let LocalShellAction::Exec(exec) = &mut call.action;
+            let LocalShellAction::Exec(exec) = &mut *call.action;
             exec.env = None;
         }
         (Slip::NullArguments, ResponseItem::ToolSearchCall(call)) if call.arguments == Json::Null => {
             call.arguments = Json::Object(crate::json::Object::new());
         }
-        (Slip::FloatNumbers, ResponseItem::ToolSearchCall(call)) => through_floats(&mut call.arguments),
+        (Slip::FloatNumbers, ResponseItem::ToolSearchCall(call)) => {
+            call.arguments = through_floats(&call.arguments);
+        }
         (Slip::FloatNumbers, ResponseItem::ToolSearchOutput(output)) => {
-            output.tools.iter_mut().for_each(through_floats);
+            output.tools = output.tools.iter().map(through_floats).collect();
         }
         (Slip::LoseItemIds, item) => item.id_mut().into_iter().for_each(|id| *id = None),
         (Slip::IdGivenToRealItems, item) => {
@@ -188,15 +204,18 @@ fn change_fields(slip: Slip, item: &mut ResponseItem) {
     }
 }
 
-/// As a parser with doubles would read it: serde_json's plain value.
-fn through_floats(json: &mut Json) {
-    if let Json::Array(elements) = json {
-        elements.iter_mut().for_each(through_floats);
-    }
-    if let Json::Number(number) = json
-        && let Ok(float) = number.text().parse::<f64>()
-    {
-        *json = Json::parse(&format!("{float:?}")).unwrap_or_default();
+/// As a parser with doubles reads it and writes it again; infinity becomes null.
+fn through_floats(json: &Json) -> Json {
+    match json {
+        Json::Array(elements) => Json::Array(elements.iter().map(through_floats).collect()),
+        Json::Object(object) => {
+            Json::Object(object.iter().map(|(key, value)| (key.into(), through_floats(value))).collect())
+        }
+        Json::Number(number) => {
+            let float = number.text().parse::<f64>().unwrap_or(f64::NAN);
+            Json::parse(&format!("{float:?}")).unwrap_or_default()
+        }
+        Json::Null | Json::Bool(_) | Json::String(_) => json.clone(),
     }
 }
 
@@ -263,21 +282,17 @@ fn each_text(item: &mut ResponseItem, mut change: impl FnMut(&mut String)) {
     }
 }
 
-/// Adds what nobody recorded.
+/// Adds a nudge that nobody recorded.
 fn add(slip: Slip, items: &mut Vec<ResponseItem>) {
-    let message = |role: &str, text: &str| {
-        let content = vec![ContentPart::InputText(Text { text: text.to_owned() })];
-        ResponseItem::Message(Message { id: None, role: role.to_owned(), content, phase: None })
-    };
-    match slip {
-        Slip::AppendContinue if items.last().is_some_and(|item| has_role(item, "assistant")) => {
-            items.push(message("user", "Continue."));
-        }
-        Slip::AppendNotice if items.iter().any(is_turn_start) => {
-            items.push(message("developer", "The history was repaired."));
-        }
-        _ => {}
+    if slip == Slip::AppendContinue && items.last().is_some_and(|item| has_role(item, "assistant")) {
+        items.push(message("user", "Continue."));
     }
+}
+
+/// A message of one text.
+pub(super) fn message(role: &str, text: &str) -> ResponseItem {
+    let content = vec![ContentPart::InputText(Text { text: text.to_owned() })];
+    ResponseItem::Message(Message { id: None, role: role.to_owned(), content, phase: None })
 }
 
 fn call_id_mut(item: &mut ResponseItem) -> Option<&mut CallId> {
@@ -291,4 +306,8 @@ fn call_id_mut(item: &mut ResponseItem) -> Option<&mut CallId> {
         ResponseItem::ToolSearchOutput(output) => output.call_id.as_mut(),
         _ => None,
     }
+}
+
+fn is_aborted(output: &ToolOutput) -> bool {
+    matches!(output, ToolOutput::Text(text) if text == "aborted")
 }

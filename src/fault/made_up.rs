@@ -33,7 +33,10 @@ impl Hand {
         };
         match kind {
             OutputKind::Function => {
-                ResponseItem::FunctionCallOutput(FunctionCallOutput { id, call_id, output: self.aborted() })
+                let cancelled = self.slips(Slip::ContentFunctionCancelled);
+                let output =
+                    if cancelled { ToolOutput::Text("cancelled".to_owned()) } else { self.aborted() };
+                ResponseItem::FunctionCallOutput(FunctionCallOutput { id, call_id, output })
             }
             OutputKind::CustomTool => {
                 let name = match hole.call {

@@ -18,6 +18,7 @@ mod overlook;
 mod record;
 mod recording;
 mod slip;
+mod spoil;
 mod trivial;
 
 pub use bank::Bank;
@@ -32,6 +33,8 @@ struct Hand {
     lifetime_projections: u64,
     /// Projections since the last reset.
     projections: u64,
+    /// Projections of the history as it stands, before this one.
+    retries: u64,
     /// Resumes since the last reset.
     resumes: u64,
 }

@@ -1,10 +1,11 @@
 //! The projection of a copy of the history: outputs for calls that lack one, then orphans out, then images.
 
+use super::losses::message;
 use super::made_up::Hole;
 use super::matching::Key;
 use super::{Hand, Slip};
 use crate::history::is_turn_start;
-use crate::item::{ContentPart, Message, Modalities, ResponseItem, Text, ToolOutput};
+use crate::item::{Modalities, ResponseItem, ToolOutput};
 use crate::pairing::{CallKind, OutputKind};
 use std::collections::HashSet;
 
@@ -37,10 +38,13 @@ impl Hand {
             }
             return;
         }
+        let notice = (self.slips(Slip::AppendNotice) && !missing.is_empty())
+            .then(|| message("developer", "The history was repaired."));
         let places: Vec<usize> = missing.iter().map(|(at, _)| self.place(items, *at)).collect();
         for ((_, output), place) in missing.into_iter().zip(places).rev() {
             items.insert(place, output);
         }
+        items.extend(notice);
     }
 
     /// The made-up outputs, each with the place of its call, in the order of the calls.
@@ -175,21 +179,18 @@ impl Hand {
 
     /// Whether an output may stand without a call: where a server made it.
     fn is_exempt(&self, item: &ResponseItem) -> bool {
-        let (Some(slip), Some((kind, call_id))) = (self.slip, self.output(item)) else {
-            return matches!(item, ResponseItem::ToolSearchOutput(output) if output.execution == "server");
-        };
         let execution = match item {
             ResponseItem::ToolSearchOutput(output) => output.execution.as_str(),
             _ => "",
         };
-        match (slip, kind) {
-            (Slip::KeepFunctionOrphan, OutputKind::Function)
-            | (Slip::KeepCustomOrphan, OutputKind::CustomTool)
-            | (Slip::KeepSearchOrphan, OutputKind::ToolSearch) => true,
-            (Slip::KeepEmptyOrphan, _) if call_id.is_empty() => true,
-            (Slip::KeepOddExecution, OutputKind::ToolSearch) => execution != "client",
-            (Slip::KeepServerAnyCase, OutputKind::ToolSearch) => execution.eq_ignore_ascii_case("server"),
-            (Slip::TakeServerSearch, _) => false,
+        match (self.slip, self.output(item)) {
+            (Some(Slip::KeepFunctionOrphan), Some((OutputKind::Function, _)))
+            | (Some(Slip::KeepCustomOrphan), Some((OutputKind::CustomTool, _)))
+            | (Some(Slip::KeepSearchOrphan), Some((OutputKind::ToolSearch, _)))
+            | (Some(Slip::KeepEmptyOrphan), Some((_, ""))) => true,
+            (Some(Slip::KeepOddExecution), Some((OutputKind::ToolSearch, _))) => execution != "client",
+            (Some(Slip::KeepServerAnyCase), _) => execution.eq_ignore_ascii_case("server"),
+            (Some(Slip::TakeServerSearch), _) => false,
             _ => execution == "server",
         }
     }
@@ -202,8 +203,7 @@ fn as_message(output: &ResponseItem) -> ResponseItem {
         ResponseItem::CustomToolCallOutput(output) => text_of(&output.output),
         _ => String::new(),
     };
-    let content = vec![ContentPart::InputText(Text { text })];
-    ResponseItem::Message(Message { id: output.id().cloned(), role: "user".to_owned(), content, phase: None })
+    message("user", &text)
 }
 
 fn text_of(output: &ToolOutput) -> String {

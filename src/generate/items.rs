@@ -224,7 +224,7 @@ impl<D: Draw> ItemDraw<'_, D> {
                 id,
                 call_id,
                 status: *self.draw.pick(LocalShellStatus::ALL),
-                action: LocalShellAction::Exec(self.exec()),
+                action: Box::new(LocalShellAction::Exec(self.exec())),
             }),
             CallKind::CustomTool => ResponseItem::CustomToolCall(CustomToolCall {
                 id,

@@ -34,6 +34,7 @@ pub const CATALOGUE: &[Invariant] = &[
     live::HISTORY_UNCHANGED,
     durable::RESUME_LOSES_NOTHING,
     durable::RESUME_ADDS_NOTHING,
+    durable::RESUME_PREPARES,
     durable::FORK_KEEPS_HISTORY,
     image::NONE_FOR_TEXT_MODELS,
     image::GENERATED_CLEARED,

@@ -1,11 +1,13 @@
 //! The durable record holds what happened and nothing else. It is seen through what a resume makes of it.
 
+use super::image::pictures;
 use super::view::{same_but_pictures, without_id};
-use super::{BOTH, Check, Invariant, Needs, Observed, Verdict};
-use crate::case::Step;
+use super::{BOTH, CODEX, Check, Invariant, Needs, Observed, Verdict};
+use crate::case::{Items, Step};
 use crate::history::is_turn_start;
-use crate::item::ResponseItem;
+use crate::item::{ImageDetail, ResponseItem};
 use crate::projection::summary;
+use crate::rollout::{PictureVerdict, examine};
 use std::sync::Arc;
 
 pub(super) const RESUME_LOSES_NOTHING: Invariant = Invariant {
@@ -27,7 +29,18 @@ pub(super) const RESUME_ADDS_NOTHING: Invariant = Invariant {
     needs: Needs::Resume,
     profiles: BOTH,
     reports: &[],
-    check: Check::Trace(|observed| resumed(observed, |before, after, can| loses(after, before, can))),
+    check: Check::Trace(|observed| resumed(observed, adds)),
+};
+
+pub(super) const RESUME_PREPARES: Invariant = Invariant {
+    id: "durable/resume-prepares-pictures",
+    statement: "After a resume, a text stands in place of every picture that can never be sent.",
+    law: "resume(R) = prepare(resume(R))",
+    why: "A remote or damaged picture is refused by the API in every request of the session, for ever.",
+    needs: Needs::Preparation,
+    profiles: CODEX,
+    reports: &[],
+    check: Check::Trace(resume_prepares),
 };
 
 pub(super) const FORK_KEEPS_HISTORY: Invariant = Invariant {
@@ -41,12 +54,26 @@ pub(super) const FORK_KEEPS_HISTORY: Invariant = Invariant {
     check: Check::Trace(fork_keeps_history),
 };
 
-/// Whether a list lost something to another: the first item of `from` that does not stand in `to` in order, if any.
-type Loses = fn(&[Arc<ResponseItem>], &[Arc<ResponseItem>], bool) -> Option<usize>;
+/// What a resume did wrong, given the history before and after and whether the subject prepares pictures: the place of an
+/// item, in the one or the other.
+type Wrong = fn(&[Arc<ResponseItem>], &[Arc<ResponseItem>], bool) -> Option<String>;
 
-fn loses(from: &[Arc<ResponseItem>], to: &[Arc<ResponseItem>], prepares: bool) -> Option<usize> {
-    let mut rest = to.iter();
-    from.iter().position(|item| !rest.any(|other| same_loaded(item, other, prepares)))
+/// The first item that is not there again in order.
+fn loses(before: &[Arc<ResponseItem>], after: &[Arc<ResponseItem>], prepares: bool) -> Option<String> {
+    let mut rest = after.iter();
+    let at = before.iter().position(|item| !rest.any(|other| same_loaded(item, other, prepares)))?;
+    Some(format!("item {at}, {}, is not there again as it was", summary(before.get(at)?)))
+}
+
+/// The first item of which there are more than before, by kind and call id: an item with other values is not one more.
+fn adds(before: &[Arc<ResponseItem>], after: &[Arc<ResponseItem>], _prepares: bool) -> Option<String> {
+    let mut left: Vec<&Arc<ResponseItem>> = before.iter().collect();
+    let at = after.iter().position(|item| {
+        let alike =
+            |other: &&Arc<ResponseItem>| other.kind() == item.kind() && other.call_id() == item.call_id();
+        left.iter().position(alike).map(|at| left.remove(at)).is_none()
+    })?;
+    Some(format!("item {at}, {}, is new", summary(after.get(at)?)))
 }
 
 /// Equal; where the subject prepares pictures on loading, pictures apart.
@@ -58,26 +85,47 @@ fn same_loaded(a: &Arc<ResponseItem>, b: &Arc<ResponseItem>, prepares: bool) -> 
                 || same_but_pictures(std::slice::from_ref(b), std::slice::from_ref(a)))
 }
 
-fn resumed(observed: &Observed<'_>, missing: Loses) -> Verdict {
+fn resumed(observed: &Observed<'_>, wrong: Wrong) -> Verdict {
     let prepares = observed.capabilities.prepares_pictures;
     let mut checked = 0;
-    let mut reach = RollbackReach::default();
-    for (step, before, after) in observed.changes() {
-        reach.see(step, before);
-        if *step != Step::Resume || reach.behind_a_replacement {
-            continue;
-        }
+    for (before, after) in resumes(observed) {
         checked += 1;
-        if let Some(at) = missing(before, after, prepares) {
-            let (lost, added) = (before.get(at), after.get(at));
-            let count = (before.len(), after.len());
+        if let Some(what) = wrong(before, after, prepares) {
+            let (before, after) = (before.len(), after.len());
             return Verdict::broken(format!(
-                "the resume gave another history ({} items before, {} after): at item {at} stood {}, now {}",
-                count.0,
-                count.1,
-                lost.map_or_else(|| "nothing".to_owned(), |item| summary(item)),
-                added.map_or_else(|| "nothing".to_owned(), |item| summary(item)),
+                "the resume gave another history ({before} items before, {after} after): {what}"
             ));
+        }
+    }
+    Verdict::holds_if_any(checked)
+}
+
+/// The histories before and after each resume of which it is known what it must give.
+fn resumes<'a>(observed: &Observed<'a>) -> Vec<(&'a Items, &'a Items)> {
+    let mut reach = RollbackReach::default();
+    let resumes = observed.changes().filter(|(step, before, _)| {
+        reach.see(step, before);
+        **step == Step::Resume && !reach.behind_a_replacement
+    });
+    resumes.map(|(_, before, after)| (before, after)).collect()
+}
+
+fn resume_prepares(observed: &Observed<'_>) -> Verdict {
+    let mut checked = 0;
+    for (_, after) in resumes(observed) {
+        for item in after {
+            for image in pictures(item) {
+                checked += 1;
+                let detail = |wanted| image.detail == Some(wanted);
+                let verdict =
+                    examine(&image.image_url, detail(ImageDetail::Low), detail(ImageDetail::Original));
+                if matches!(verdict, PictureVerdict::Refused(_)) {
+                    return Verdict::broken(format!(
+                        "{} still holds a picture that can never be sent",
+                        summary(item)
+                    ));
+                }
+            }
         }
     }
     Verdict::holds_if_any(checked)

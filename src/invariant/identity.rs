@@ -54,36 +54,22 @@ fn prefix(kind: OutputKind) -> &'static str {
 fn named(sighting: &Sighting<'_>, with_item_id: bool) -> Verdict {
     let mut checked = 0;
     for (at, kind, call_id) in sighting.synthetic() {
-        let answers = |at: &usize| {
-            let call = sighting.items().get(*at).and_then(|item| call_of(item));
-            call.is_some_and(|(call, id)| call.output() == kind && id == call_id)
-        };
-        // Where it does not stand right after its call, the position family says so; any call that it answers counts here.
-        let before = at.checked_sub(1).filter(answers);
-        let calls: Vec<usize> = match before {
-            Some(call) => vec![call],
-            None => (0..sighting.items().len()).filter(answers).collect(),
-        };
-        let seeds = calls
-            .iter()
-            .filter_map(|&call| sighting.items().get(call))
-            .map(|call| call.id().map(ItemId::as_str).filter(|id| !id.is_empty()));
-        let seeds: Vec<Option<&str>> = seeds.filter(|seed| seed.is_some() == with_item_id).collect();
-        if seeds.is_empty() || seeds.len() < calls.len() {
+        // Where it does not stand right after its call, the position family says so.
+        let Some(call) = at.checked_sub(1).and_then(|at| sighting.items().get(at)) else { continue };
+        if call_of(call).is_none_or(|(call, id)| call.output() != kind || id != call_id) {
+            continue;
+        }
+        let seed = call.id().map(ItemId::as_str).filter(|id| !id.is_empty());
+        if seed.is_some() != with_item_id {
             continue;
         }
         checked += 1;
         let id = sighting.items().get(at).and_then(|item| item.id()).map(ItemId::as_str);
-        let fits = |seed: &Option<&str>| match seed {
-            None => id.is_none(),
-            Some(seed) => is_named(id, kind, seed),
+        let (fits, should) = match seed {
+            None => (id.is_none(), "has an id, and its call has none"),
+            Some(seed) => (is_named(id, kind, seed), "has not the id that its call's item id gives"),
         };
-        if !seeds.iter().any(fits) {
-            let should = if with_item_id {
-                "has not the id that its call's item id gives"
-            } else {
-                "has an id, and its call has none"
-            };
+        if !fits {
             return Verdict::broken(format!("{} {should}", sighting.in_request(at)));
         }
     }

@@ -87,8 +87,16 @@ fn output_part(part: &OutputPart) -> Part<'_> {
     }
 }
 
+/// The pictures of a message or an output.
+pub(super) fn pictures(item: &ResponseItem) -> impl Iterator<Item = &InputImage> {
+    parts(item).into_iter().filter_map(|part| match part {
+        Part::Picture(image) => Some(image),
+        Part::Text(_) | Part::Other => None,
+    })
+}
+
 fn has_picture(item: &ResponseItem) -> bool {
-    parts(item).iter().any(|part| matches!(part, Part::Picture(_)))
+    pictures(item).next().is_some()
 }
 
 fn none_for_text_models(sighting: &Sighting<'_>) -> Verdict {
@@ -160,13 +168,7 @@ fn kept_for_image_models(sighting: &Sighting<'_>) -> Verdict {
     let mut checked = 0;
     for (at, before, after) in pairs_with_pictures(sighting) {
         checked += 1;
-        let of = |item| -> Vec<InputImage> {
-            parts(item)
-                .into_iter()
-                .filter_map(|part| if let Part::Picture(image) = part { Some(image.clone()) } else { None })
-                .collect()
-        };
-        if of(before) != of(after) {
+        if !pictures(before).eq(pictures(after)) {
             return Verdict::broken(format!("{} lost a picture, or has another", sighting.in_request(at)));
         }
     }

@@ -360,22 +360,8 @@ fn then(observed: &Observed<'_>, step: Step) -> Vec<Vec<Step>> {
     }
     let changes =
         observed.trace.script.iter().filter(|step| !matches!(step, Step::Snapshot | Step::Project(_)));
-    let script = changes.cloned().chain([step, Step::Project(sighting.modalities)]);
+    let script = changes.cloned().chain([step, Step::Snapshot, Step::Project(sighting.modalities)]);
     vec![script.collect()]
-}
-
-/// Where the subject prepares pictures on loading, those do not count.
-fn compare_loaded(
-    observed: &Observed<'_>,
-    what: &str,
-    expected: &[Arc<ResponseItem>],
-    found: &[Arc<ResponseItem>],
-) -> Verdict {
-    let prepares = observed.capabilities.prepares_pictures;
-    if prepares && (same_but_pictures(expected, found) || same_but_pictures(found, expected)) {
-        return Verdict::Holds;
-    }
-    compare(what, expected, found)
 }
 
 /// Whether the case's own last projection came after every change: only then is it what the law compares with.
@@ -385,19 +371,27 @@ fn is_last_of_all(observed: &Observed<'_>) -> bool {
 }
 
 fn resume(observed: &Observed<'_>, traces: &[Trace]) -> Verdict {
-    match answer(observed, traces, 0) {
-        Some((sighting, found)) if is_last_of_all(observed) => {
-            compare_loaded(observed, "after a resume the request differs", sighting.items(), found)
-        }
-        _ => Verdict::NotApplicable,
-    }
+    compare_loaded(observed, traces, "after a resume the request differs", Arc::clone)
 }
 
 fn fork(observed: &Observed<'_>, traces: &[Trace]) -> Verdict {
-    match answer(observed, traces, 0) {
-        Some((sighting, found)) if is_last_of_all(observed) => {
-            let erase = |items: &[Arc<ResponseItem>]| items.iter().map(without_id).collect::<Items>();
-            compare_loaded(observed, "in a fork the request differs", &erase(sighting.items()), &erase(found))
+    compare_loaded(observed, traces, "in a fork the request differs", without_id)
+}
+
+/// Compares the request of a loaded history with that of the live one, each item seen through `erase`. Where loading gave
+/// another history (it may prepare pictures), the durable family judges that, and there is nothing to compare.
+fn compare_loaded(
+    observed: &Observed<'_>,
+    traces: &[Trace],
+    what: &str,
+    erase: fn(&Arc<ResponseItem>) -> Arc<ResponseItem>,
+) -> Verdict {
+    let erased = |items: &[Arc<ResponseItem>]| items.iter().map(erase).collect::<Items>();
+    match (answer(observed, traces, 0), traces.first().and_then(Trace::last_snapshot)) {
+        (Some((sighting, found)), Some(loaded))
+            if is_last_of_all(observed) && erased(loaded) == erased(sighting.before) =>
+        {
+            compare(what, &erased(sighting.items()), &erased(found))
         }
         _ => Verdict::NotApplicable,
     }

@@ -66,6 +66,8 @@ pub enum Needs {
     Truncation,
     /// To resume.
     Resume,
+    /// To resume, and to prepare pictures on the way.
+    Preparation,
     /// To roll back.
     Rollback,
     /// To fork.
@@ -88,6 +90,7 @@ impl Needs {
             Needs::Stateful => can.stateful,
             Needs::Truncation => can.stateful && can.truncation.is_some(),
             Needs::Resume => can.resume,
+            Needs::Preparation => can.resume && can.prepares_pictures,
             Needs::Rollback => can.rollback,
             Needs::Fork => can.fork,
             Needs::TextModel => takes(Text),
@@ -103,6 +106,7 @@ impl Needs {
             Needs::Stateful => "stateful",
             Needs::Truncation => "truncation",
             Needs::Resume => "resume",
+            Needs::Preparation => "resume with preparation of pictures",
             Needs::Rollback => "rollback",
             Needs::Fork => "fork",
             Needs::TextModel => "text-only model",

@@ -106,13 +106,8 @@ fn losses<'a>(sighting: &'a Sighting<'_>) -> impl Iterator<Item = (usize, &'a Ar
 
 /// Of one kind, and under one call id or, where there is none, one item id: with other values.
 fn is_altered(own: &ResponseItem, sent: &ResponseItem) -> bool {
-    if own.kind() != sent.kind() {
-        return false;
-    }
-    match own.call_id() {
-        Some(call_id) => sent.call_id() == Some(call_id),
-        None => own.id() == sent.id() || sent.id().is_none(),
-    }
+    let alike = own.kind() == sent.kind() && own.call_id() == sent.call_id();
+    alike && (own.call_id().is_some() || own.id() == sent.id() || sent.id().is_none())
 }
 
 fn survive(sighting: &Sighting<'_>, concerns: fn(&ResponseItem) -> bool) -> Verdict {
@@ -178,6 +173,7 @@ fn nothing_invented(sighting: &Sighting<'_>) -> Verdict {
             Loss::Lost => None,
         })
         .chain(sighting.synthetic().map(|(at, ..)| at))
+        .chain(kept_orphans(sighting))
         .collect();
     match sighting.alignment.extra.iter().find(|at| !explained.contains(at)) {
         Some(&at) => Verdict::broken(format!(
@@ -186,4 +182,16 @@ fn nothing_invented(sighting: &Sighting<'_>) -> Verdict {
         )),
         None => Verdict::holds_if_any(sighting.items().len()),
     }
+}
+
+/// Places in the request of orphans of the history: the orphan family judges them.
+fn kept_orphans(sighting: &Sighting<'_>) -> impl Iterator<Item = usize> {
+    let goes = |at: usize| sighting.alignment.fates.get(at) == Some(&Fate::Goes);
+    let orphans: Vec<_> =
+        sighting.before.iter().enumerate().filter(|(at, _)| goes(*at)).map(|(_, item)| item).collect();
+    let is_orphan = move |at: &&usize| {
+        let sent = sighting.items().get(**at);
+        sent.is_some_and(|sent| orphans.iter().any(|orphan| same_item(orphan, sent, sighting.profile)))
+    };
+    sighting.alignment.extra.iter().filter(is_orphan).copied()
 }

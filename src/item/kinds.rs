@@ -45,8 +45,8 @@ object_shape! {
         null call_id: CallId,
         /// Plays no part in pairing.
         need status: LocalShellStatus,
-        /// What is to be run.
-        need action: LocalShellAction,
+        /// What is to be run. Boxed: it is several times as large as any other part of an item.
+        need action: Box<LocalShellAction>,
     }
 }
 

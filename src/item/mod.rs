@@ -256,3 +256,36 @@ impl Shape for ResponseItem {
         self.write_wire(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<ResponseItem, ShapeError> {
+        ResponseItem::load(Json::parse(text).expect("the text is JSON"))
+    }
+
+    #[test]
+    fn odd_forms_that_nothing_was_seen_to_write_are_refused_by_name() {
+        let refused = [
+            (r#"{"type":1,"role":"user","content":[]}"#, "type: expected a string, found a number"),
+            (r#"["message",null,"user",[],null,null]"#, "expected an object, found a list"),
+            (
+                r#"{"type":"message","role":"user","content":[["input_text","x"]]}"#,
+                "content[0]: expected an object, found a list",
+            ),
+            (
+                r#"{"type":"message","role":"user","content":[],"phase":{"commentary":null}}"#,
+                "phase: expected a string, found an object",
+            ),
+            (
+                r#"{"type":"message","role":"user","content":[],"internal_chat_message_metadata_passthrough":["t"]}"#,
+                "internal_chat_message_metadata_passthrough: expected an object, found a list",
+            ),
+            (r#"{"type":"web_search_call","action":["x"]}"#, "action: expected an object, found a list"),
+        ];
+        for (text, words) in refused {
+            assert_eq!(load(text).map_err(|error| error.to_string()), Err(words.to_owned()), "{text}");
+        }
+    }
+}

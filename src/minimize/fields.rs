@@ -29,12 +29,19 @@ pub(super) enum Change {
     Remove,
     /// Another takes its place.
     Set(Json),
-    /// These characters of the text go.
-    Cut(Range<usize>),
-    /// Each of these characters becomes the letter `a`.
-    Letters(Range<usize>),
-    /// Each of these characters becomes as many letters `a` as it has bytes.
-    Bytes(Range<usize>),
+    /// These characters of the text, counted from 0, become letters `a`.
+    Letters(Range<usize>, Letters),
+}
+
+/// How many letters `a` come in a character's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Letters {
+    /// None: the text gets shorter.
+    None,
+    /// One.
+    One,
+    /// As many as the character has bytes.
+    AsBytes,
 }
 
 /// Words that mean something, by the name of their field, the plainest first. They are not cut letter by letter.
@@ -98,34 +105,39 @@ pub(super) fn walk(json: &Json, path: &mut Path, visit: &mut impl FnMut(&Path, &
 
 /// The item with these changes, whatever their order; `None` where it does not load.
 pub(super) fn edited(item: &ResponseItem, mut changes: Vec<(&Path, &Change)>) -> Option<ResponseItem> {
-    // From the end on and from within, so that places stay what they are.
-    changes.sort_by(|a, b| (b.0, start(b.1)).cmp(&(a.0, start(a.1))));
+    // From the end on and from within, so that places stay what they are; the characters of one text in order.
+    changes.sort_by(|a, b| b.0.cmp(a.0).then(start(a.1).cmp(&start(b.1))));
     let mut json = tree(item)?;
-    for (path, change) in changes {
-        json = changed(json, path, change)?;
+    for of_one_value in changes.chunk_by(|a, b| a.0 == b.0 && is_text_change(a.1) && is_text_change(b.1)) {
+        let (path, _) = of_one_value.first()?;
+        let changes: Vec<&Change> = of_one_value.iter().map(|(_, change)| *change).collect();
+        json = changed(json, path, &changes)?;
     }
     ResponseItem::load(json).ok()
 }
 
+fn is_text_change(change: &Change) -> bool {
+    matches!(change, Change::Letters(..))
+}
+
 fn start(change: &Change) -> usize {
     match change {
-        Change::Cut(range) | Change::Letters(range) | Change::Bytes(range) => range.start,
+        Change::Letters(range, _) => range.start,
         Change::Remove | Change::Set(_) => 0,
     }
 }
 
-/// The value with a change at the end of `path`; `None` where there is no such place.
-fn changed(json: Json, path: &[Key], change: &Change) -> Option<Json> {
+/// The value with a change at the end of `path`, or with several of one text; `None` where there is no such place.
+fn changed(json: Json, path: &[Key], changes: &[&Change]) -> Option<Json> {
+    let goes = changes == [&Change::Remove];
     match (json, path) {
-        (json, []) => changed_here(json, change),
+        (json, []) => changed_here(json, changes),
         (Json::Array(mut elements), [Key::Index(at), rest @ ..]) => {
-            if rest.is_empty() && *change == Change::Remove {
-                if *at < elements.len() {
-                    elements.remove(*at);
-                }
+            let element = elements.get_mut(*at)?;
+            if goes && rest.is_empty() {
+                elements.remove(*at);
             } else {
-                let element = elements.get_mut(*at)?;
-                *element = changed(std::mem::take(element), rest, change)?;
+                *element = changed(std::mem::take(element), rest, changes)?;
             }
             Some(Json::Array(elements))
         }
@@ -134,8 +146,8 @@ fn changed(json: Json, path: &[Key], change: &Change) -> Option<Json> {
             for (key, value) in object {
                 if key != *name {
                     members.push((key, value));
-                } else if !(rest.is_empty() && *change == Change::Remove) {
-                    members.push((key, changed(value, rest, change)?));
+                } else if !(goes && rest.is_empty()) {
+                    members.push((key, changed(value, rest, changes)?));
                 }
             }
             Some(Json::Object(members.into_iter().collect::<Object>()))
@@ -144,28 +156,38 @@ fn changed(json: Json, path: &[Key], change: &Change) -> Option<Json> {
     }
 }
 
-fn changed_here(json: Json, change: &Change) -> Option<Json> {
-    match (change, json) {
-        (Change::Remove, _) => None,
-        (Change::Set(value), _) => Some(value.clone()),
-        (Change::Cut(range), Json::String(text)) => Some(with_letters(&text, range, |_| 0)),
-        (Change::Letters(range), Json::String(text)) => Some(with_letters(&text, range, |_| 1)),
-        (Change::Bytes(range), Json::String(text)) => Some(with_letters(&text, range, char::len_utf8)),
-        (Change::Cut(_) | Change::Letters(_) | Change::Bytes(_), _) => None,
+fn changed_here(json: Json, changes: &[&Change]) -> Option<Json> {
+    match (changes, json) {
+        ([Change::Set(value)], _) => Some(value.clone()),
+        (_, Json::String(text)) => with_letters(&text, changes).map(Json::String),
+        _ => None,
     }
 }
 
-/// The text, with some number of letters `a` in place of each character of the range.
-fn with_letters(text: &str, range: &Range<usize>, count: fn(char) -> usize) -> Json {
+/// The text, with letters `a` in place of ranges of its characters; the ranges in order.
+fn with_letters(text: &str, changes: &[&Change]) -> Option<String> {
     let mut changed = String::with_capacity(text.len());
+    let mut changes = changes.iter().peekable();
     for (at, letter) in text.chars().enumerate() {
-        if range.contains(&at) {
-            (0..count(letter)).for_each(|_| changed.push('a'));
-        } else {
-            changed.push(letter);
+        while let Some(Change::Letters(range, _)) = changes.peek()
+            && range.end <= at
+        {
+            changes.next();
+        }
+        match changes.peek() {
+            Some(Change::Letters(range, letters)) if range.contains(&at) => {
+                let count = match letters {
+                    Letters::None => 0,
+                    Letters::One => 1,
+                    Letters::AsBytes => letter.len_utf8(),
+                };
+                (0..count).for_each(|_| changed.push('a'));
+            }
+            None | Some(Change::Letters(..)) => changed.push(letter),
+            Some(Change::Remove | Change::Set(_)) => return None,
         }
     }
-    Json::String(changed)
+    Some(changed)
 }
 
 /// Each value of each item, with its place.

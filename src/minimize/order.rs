@@ -1,4 +1,4 @@
-//! The last pass: items in one order, and the items of a step in the earliest step that will do.
+//! The last passes: items in one order, and a way out where no single change leads on.
 
 use super::edits::{Edit, Place};
 use super::kinds::few_plainer;

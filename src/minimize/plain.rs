@@ -121,6 +121,7 @@ fn plain_shell_call(id: Option<ItemId>, call_id: Option<CallId>) -> ResponseItem
         env: None,
         user: None,
     });
+    let action = Box::new(action);
     ResponseItem::LocalShellCall(LocalShellCall { id, call_id, status: LocalShellStatus::Completed, action })
 }
 
@@ -148,12 +149,10 @@ pub(super) fn carried(kind: ItemKind, item: &ResponseItem) -> ResponseItem {
     let mut put = |to: &mut Object, key: &str, value: Json| {
         let mut trial = to.clone();
         trial.set(key, value);
-        let loaded = ResponseItem::load(Json::Object(trial.clone()));
-        if let Ok(loaded) = loaded.as_ref().map(Clone::clone) {
-            carried = loaded;
-            *to = trial;
-        }
-        loaded.is_ok()
+        let Ok(loaded) = ResponseItem::load(Json::Object(trial.clone())) else { return false };
+        carried = loaded;
+        *to = trial;
+        true
     };
     let is_own = |key: &str| key == "type" || is_name(&[super::fields::Key::Name(key.into())]);
     for (key, value) in from.iter().filter(|(key, _)| !is_own(key)) {

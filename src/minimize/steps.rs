@@ -13,7 +13,8 @@ pub(super) fn one_step(case: &Case) -> Plan {
     let form = |step: fn(Items) -> Step, last: Option<Step>| -> Rewrite {
         Box::new(move |case| {
             let items = case.items().cloned().collect();
-            Some(Case { steps: std::iter::once(step(items)).chain(last.clone()).collect() })
+            let form = Case { steps: std::iter::once(step(items)).chain(last.clone()).collect() };
+            (effort(&form) <= effort(case)).then_some(form)
         })
     };
     let mut forms = vec![
@@ -26,6 +27,12 @@ pub(super) fn one_step(case: &Case) -> Plan {
         forms.push(Box::new(|case| Some(recorded_with_ids(case))));
     }
     Plan::Choices(vec![forms])
+}
+
+/// How much a case does: the number of steps, and of those that are not the plainest of their sort.
+fn effort(case: &Case) -> (usize, usize) {
+    let replacements = case.steps.iter().filter(|step| matches!(step, Step::Replace(_)));
+    (case.steps.len(), replacements.count())
 }
 
 /// All items in one step, each with an item id: what a fork does to them.

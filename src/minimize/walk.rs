@@ -49,6 +49,7 @@ const PASSES: &[fn(&Case) -> Plan] = &[
     names::one_by_one,
     near::plainer_pairs,
     near::shorter_names,
+    texts::much_shorter,
     texts::plain_bytes,
     texts::plain_letters,
     texts::shorter,

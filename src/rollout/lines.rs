@@ -38,6 +38,9 @@ pub struct Caps {
     pub expanded_bytes: u64,
     /// The number of lines. Default: 4 million.
     pub lines: usize,
+    /// What the lines may take in memory once they are loaded, in bytes by a rough reckoning that is rather too high.
+    /// Default: 2 GiB. Small JSON values take many times their length.
+    pub loaded_bytes: u64,
     /// The window in bytes which a Zstandard frame may ask for. Default: 128 MiB, what the reference decoder accepts
     /// unless it is told otherwise, hence what every usual compressor stays below.
     pub zstd_window_bytes: u64,
@@ -50,6 +53,7 @@ impl Default for Caps {
             total_bytes: 4 << 30,
             expanded_bytes: 512 << 20,
             lines: 4_000_000,
+            loaded_bytes: 2 << 30,
             zstd_window_bytes: 128 << 20,
         }
     }
@@ -99,6 +103,16 @@ pub enum LinesError {
         /// The cap that was broken.
         cap: usize,
     },
+    /// What was read so far takes more memory than [`Caps::loaded_bytes`].
+    #[error(
+        "line {line} and those before it take more than {cap} bytes of memory, the cap `loaded_bytes`; take a part of the file"
+    )]
+    TooHeavy {
+        /// The line at which it was given up.
+        line: usize,
+        /// The cap that was broken.
+        cap: u64,
+    },
     /// A Zstandard frame asks for more than [`Caps::zstd_window_bytes`]; nothing of that size was allocated.
     #[error(
         "the file is compressed with a window of {window} bytes, more than {cap}, the cap \
@@ -119,6 +133,7 @@ pub struct Lines<R> {
     line: Vec<u8>,
     number: usize,
     total: u64,
+    loaded: u64,
     over: bool,
 }
 
@@ -138,7 +153,7 @@ impl<R: Read> Lines<R> {
         } else {
             Input::Plain(source)
         };
-        Ok(Self { input, caps, line: Vec::new(), number: 0, total: 0, over: false })
+        Ok(Self { input, caps, line: Vec::new(), number: 0, total: 0, loaded: 0, over: false })
     }
 
     /// The next line, or `None` at the end of the file.
@@ -167,6 +182,19 @@ impl<R: Read> Lines<R> {
             Some(bytes) => PhysicalLine { number: self.number, bytes, ended: true },
             None => PhysicalLine { number: self.number, bytes: whole, ended: false },
         }))
+    }
+
+    /// Counts the line that was read last as one that is kept in memory once it is loaded.
+    ///
+    /// # Errors
+    /// [`LinesError::TooHeavy`] where all such lines together take more than [`Caps::loaded_bytes`].
+    pub fn keep(&mut self) -> Result<(), LinesError> {
+        self.loaded = self.loaded.saturating_add(loaded_bytes(&self.line));
+        if self.loaded > self.caps.loaded_bytes {
+            self.over = true;
+            return Err(LinesError::TooHeavy { line: self.number, cap: self.caps.loaded_bytes });
+        }
+        Ok(())
     }
 
     /// Whether the input is Zstandard.
@@ -208,6 +236,18 @@ impl<R: Read> Lines<R> {
         }
         Ok(true)
     }
+}
+
+/// What a line and what is made of it take beside its text, in bytes: an item, its place, its repair.
+const LOADED_LINE_BYTES: u64 = 512;
+
+/// What a value, a key or a string takes beside its text, in bytes.
+const LOADED_VALUE_BYTES: u64 = 32;
+
+/// About what a line takes in memory once it is loaded: its text, and a share for each mark that parts two values.
+fn loaded_bytes(line: &[u8]) -> u64 {
+    let marks = line.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();
+    count(line.len()) + LOADED_LINE_BYTES + LOADED_VALUE_BYTES * count(marks)
 }
 
 /// The bytes of the file, the first four of which were looked at and are put back before the rest.

@@ -87,3 +87,66 @@ fn prepare_picture(
         Verdict::WouldBeReencoded(why) => Some((None, PictureFate::WouldBeReencoded(why))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+
+    fn item(text: &str) -> Arc<ResponseItem> {
+        Arc::new(ResponseItem::load(Json::parse(text).expect("JSON")).expect("the item loads"))
+    }
+
+    /// An item of each kind that can hold pictures, holding this part.
+    fn holders(part: &str) -> [Arc<ResponseItem>; 3] {
+        [
+            item(&format!(r#"{{"type":"message","role":"user","content":[{part}]}}"#)),
+            item(&format!(r#"{{"type":"function_call_output","call_id":"c","output":[{part}]}}"#)),
+            item(&format!(r#"{{"type":"custom_tool_call_output","call_id":"c","output":[{part}]}}"#)),
+        ]
+    }
+
+    fn picture(url: &str) -> String {
+        format!(r#"{{"type":"input_image","image_url":"{url}"}}"#)
+    }
+
+    #[test]
+    fn a_picture_that_cannot_be_sent_gives_way_to_a_text_wherever_it_stands() {
+        let items: ItemList = holders(&picture("https://example.com/a.png")).into_iter().collect();
+        let (prepared, notes) = prepare(&items, &mut PictureCache::new());
+        let Some(PictureNote { what: PictureFate::Replaced(refusal), .. }) = notes.first() else {
+            panic!("the pictures are replaced, got {notes:?}")
+        };
+        let text = format!(r#"{{"type":"input_text","text":"{}"}}"#, refusal.text());
+        assert_eq!(prepared, holders(&text).into_iter().collect());
+        assert_eq!(notes.iter().map(|note| note.index).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn an_item_without_a_picture_to_replace_is_the_very_same_afterwards() {
+        let kept = holders(&picture("file:///a.png"));
+        let text = holders(r#"{"type":"input_text","text":"data:image/png;base64,AAAA"}"#);
+        let generated = item(r#"{"type":"image_generation_call","status":"","result":"no picture"}"#);
+        let plain =
+            item(r#"{"type":"function_call_output","call_id":"c","output":"data:image/png;base64,AAAA"}"#);
+        let items: ItemList = kept.into_iter().chain(text).chain([generated, plain]).collect();
+        let (prepared, notes) = prepare(&items, &mut PictureCache::new());
+        assert!(prepared.shares_items_with(&items));
+        assert_eq!(notes, []);
+    }
+
+    #[test]
+    fn each_picture_of_an_item_is_noted_and_its_neighbours_stay() {
+        let text = r#"{"type":"input_text","text":"t"}"#;
+        let parts = [picture("http://a"), text.to_owned(), picture("file:b"), picture("data:x")].join(",");
+        let items: ItemList = holders(&parts).into_iter().take(1).collect();
+        let (prepared, notes) = prepare(&items, &mut PictureCache::new());
+        assert_eq!(notes.iter().map(|note| note.index).collect::<Vec<_>>(), [0, 0]);
+        let Some(ResponseItem::Message(message)) = prepared.get(0).map(|item| &**item) else {
+            panic!("the message stays one")
+        };
+        let is_picture: Vec<bool> =
+            message.content.iter().map(|part| matches!(part, ContentPart::InputImage(_))).collect();
+        assert_eq!(is_picture, [false, false, true, false]);
+    }
+}

@@ -63,6 +63,7 @@ impl Rollout {
             rollout.physical_lines = physical.number;
             rollout.unfinished = !physical.ended;
             rollout.take(physical.number, physical.bytes);
+            lines.keep()?;
         }
         Ok(rollout)
     }
@@ -131,4 +132,110 @@ impl Rollout {
 
 fn is_item(line: &RolloutLine) -> bool {
     matches!(line, RolloutLine::ResponseItem(_) | RolloutLine::InterAgent(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::JsonProblem;
+
+    const META: &str = r#"{"timestamp":"t","type":"session_meta","payload":{"id":"11111111-1111-7111-8111-111111111111","timestamp":"t","cwd":"/","originator":"o","cli_version":"1"}}"#;
+    const ITEM: &str = r#"{"timestamp":"t","type":"response_item","payload":{"type":"web_search_call"}}"#;
+    const TRIGGER: &str =
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"compaction_trigger"}}"#;
+
+    fn read(lines: &[&str]) -> Rollout {
+        Rollout::from_bytes(lines.join("\n").as_bytes()).expect("memory can be read")
+    }
+
+    fn event(payload: &str) -> String {
+        format!(r#"{{"timestamp":"t","type":"event_msg","payload":{payload}}}"#)
+    }
+
+    #[test]
+    fn every_line_keeps_its_physical_number_whatever_stands_before_it() {
+        let rollout = read(&[META, "", " \t\r", "junk", ITEM, "{}", ""]);
+        assert_eq!(rollout.lines.iter().map(|line| line.line).collect::<Vec<_>>(), [1, 5]);
+        assert_eq!(rollout.skipped.iter().map(|line| line.line).collect::<Vec<_>>(), [4, 6]);
+        assert_eq!((rollout.physical_lines, rollout.unfinished), (6, false));
+    }
+
+    #[test]
+    fn blanks_are_space_tab_and_cr_and_nothing_else() {
+        let around = |blank: &str| read(&[META, &format!("{blank}{ITEM}{blank}")]).skipped.len();
+        let alone = |blank: &str| read(&[META, blank]).skipped.len();
+        for blank in [" ", "\t", "\r"] {
+            assert_eq!((around(blank), alone(blank)), (0, 0), "{blank:?}");
+        }
+        for blank in ["\u{c}", "\u{b}", "\u{a0}", "\u{3000}", "\u{feff}", "\u{2028}"] {
+            assert_eq!((around(blank), alone(blank)), (1, 1), "{blank:?}");
+        }
+    }
+
+    #[test]
+    fn glued_and_torn_lines_are_skipped_with_their_reason() {
+        let glued = format!("{ITEM}{ITEM}");
+        let rollout = read(&[META, &glued, &ITEM[..20]]);
+        let problems: Vec<_> = rollout.skipped.iter().map(|line| &line.value).collect();
+        let [LineProblem::NotJson(glued), LineProblem::NotJson(torn)] = problems[..] else {
+            panic!("expected two lines that are no JSON, got {problems:?}")
+        };
+        assert_eq!((glued.problem, glued.offset), (JsonProblem::Trailing, ITEM.len()));
+        assert_eq!((torn.problem, torn.offset), (JsonProblem::UnexpectedEnd, 20));
+        assert!(rollout.unfinished);
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_is_refused_before_all_else() {
+        let bytes = [META.as_bytes(), b"\n\nju\xffnk\n", ITEM.as_bytes()].concat();
+        let rollout = Rollout::from_bytes(&bytes).expect("memory can be read");
+        assert_eq!(rollout.refusal(), Some(Refusal::NotUtf8 { line: 3 }));
+        assert_eq!(rollout.skipped, [Located { line: 3, value: LineProblem::NotUtf8(2) }]);
+        assert_eq!(rollout.lines.len(), 2, "what can be read is");
+        let only_junk = Rollout::from_bytes(b"\xff").expect("memory can be read");
+        assert_eq!(only_junk.refusal(), Some(Refusal::NotUtf8 { line: 1 }));
+    }
+
+    #[test]
+    fn a_file_of_which_no_line_loads_is_empty() {
+        for lines in [&[""][..], &["junk", "{}"], &[&format!("\u{feff}{META}")], &["\r"]] {
+            assert_eq!(read(lines).refusal(), Some(Refusal::Empty), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_session_meta_must_stand_before_the_first_item_that_loads() {
+        let bad_item = r#"{"timestamp":"t","type":"response_item","payload":{"type":"message"}}"#;
+        let before = [bad_item, "junk", r#"{"timestamp":"t","type":"turn_context","payload":{}}"#];
+        for line in before {
+            assert_eq!(read(&[line, META, ITEM]).refusal(), None, "{line}");
+        }
+        for line in [ITEM, TRIGGER] {
+            let refusal = Some(Refusal::NoSessionMeta { first_item: Some(2) });
+            assert_eq!(read(&["junk", line, META]).refusal(), refusal, "{line}");
+        }
+        let world = r#"{"timestamp":"t","type":"world_state","payload":{}}"#;
+        assert_eq!(read(&[world]).refusal(), Some(Refusal::NoSessionMeta { first_item: None }));
+    }
+
+    #[test]
+    fn the_first_session_meta_counts_and_later_ones_do_not() {
+        let other = META.replace("11111111", "22222222");
+        let id = |rollout: &Rollout| rollout.session_meta().map(|meta| meta.id.to_string());
+        let rollout = read(&[META, ITEM, &other]);
+        assert_eq!(id(&rollout).as_deref(), Some("11111111-1111-7111-8111-111111111111"));
+        assert_eq!(id(&read(&[ITEM, &other])), None);
+    }
+
+    #[test]
+    fn a_turn_is_open_from_its_start_to_its_end_or_its_breaking_off() {
+        let started = event(r#"{"type":"turn_started","turn_id":"a"}"#);
+        let complete = event(r#"{"type":"task_complete","turn_id":"a"}"#);
+        let aborted = event(r#"{"type":"turn_aborted","reason":"interrupted"}"#);
+        assert!(!read(&[META]).ends_in_a_turn());
+        assert!(read(&[META, &started, ITEM]).ends_in_a_turn());
+        assert!(!read(&[META, &started, ITEM, &complete]).ends_in_a_turn());
+        assert!(!read(&[META, &started, &aborted, ITEM]).ends_in_a_turn());
+        assert!(read(&[META, &started, &complete, &started]).ends_in_a_turn());
+    }
 }

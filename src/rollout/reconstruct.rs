@@ -255,3 +255,178 @@ fn begins_with_summary_lead(text: &str) -> bool {
     let Some((lead, rest)) = text.as_bytes().split_at_checked(SUMMARY_LEAD_BYTES) else { return false };
     rest.first() == Some(&b'\n') && Sha256::digest(lead).as_slice() == SUMMARY_LEAD_SHA256
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rollout::Rollout;
+
+    const META: &str = r#"{"id":"11111111-1111-7111-8111-111111111111","timestamp":"t","cwd":"/","originator":"o","cli_version":"1"}"#;
+
+    fn line(line_type: &str, payload: &str) -> String {
+        format!("{{\"timestamp\":\"t\",\"type\":\"{line_type}\",\"payload\":{payload}}}\n")
+    }
+
+    fn said(role: &str, text: &str) -> String {
+        line("response_item", &message(role, text))
+    }
+
+    fn message(role: &str, text: &str) -> String {
+        format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"input_text","text":"{text}"}}]}}"#)
+    }
+
+    fn compacted(texts: &[&str]) -> String {
+        let items: Vec<String> = texts.iter().map(|text| message("user", text)).collect();
+        line("compacted", &format!(r#"{{"message":"","replacement_history":[{}]}}"#, items.join(",")))
+    }
+
+    fn summarised(message: &str) -> String {
+        line("compacted", &format!(r#"{{"message":"{message}"}}"#))
+    }
+
+    fn event(name: &str, rest: &str) -> String {
+        line("event_msg", &format!(r#"{{"type":"{name}",{rest}}}"#))
+    }
+
+    fn started(turn: &str) -> String {
+        event("task_started", &format!(r#""turn_id":"{turn}""#))
+    }
+
+    fn complete(turn: &str) -> String {
+        event("task_complete", &format!(r#""turn_id":"{turn}""#))
+    }
+
+    fn rolled_back(turns: u32) -> String {
+        event("thread_rolled_back", &format!(r#""num_turns":{turns}"#))
+    }
+
+    fn reconstruction(lines: &[String]) -> Reconstruction {
+        let text = line("session_meta", META) + &lines.concat();
+        let rollout = Rollout::from_bytes(text.as_bytes()).expect("memory can be read");
+        assert_eq!(rollout.skipped, []);
+        reconstruct(&rollout.lines, Some(ToolOutputLimit::Bytes(10)))
+    }
+
+    /// The texts of the history that the lines give.
+    fn texts(lines: &[String]) -> Vec<String> {
+        let items = reconstruction(lines).items;
+        items.iter().filter_map(|item| user_text(item)).collect()
+    }
+
+    #[test]
+    fn only_the_lead_itself_is_taken_for_the_lead_of_a_summary() {
+        // The lead is not ours to write down, so what is tested is what is not it.
+        let same_length = "x".repeat(SUMMARY_LEAD_BYTES);
+        for text in
+            ["", "\n", "x", &same_length, &format!("{same_length}\n"), &format!("{same_length}\nmore")]
+        {
+            assert!(!begins_with_summary_lead(text), "{} bytes", text.len());
+        }
+        // A character across the place where the lead would end.
+        assert!(!begins_with_summary_lead(&format!("{}é\n", "x".repeat(SUMMARY_LEAD_BYTES - 1))));
+        let [q1, summary] = ["q1", &format!("{same_length}\\nS1")].map(str::to_owned);
+        let lines = [said("user", &q1), summarised(&summary), said("user", "q2"), summarised("S2")];
+        assert_eq!(texts(&lines), ["q1", &summary.replace("\\n", "\n"), "q2", "S2"]);
+    }
+
+    #[test]
+    fn a_compaction_without_a_list_keeps_80000_bytes_of_user_texts() {
+        let [a, b, c] = ["a", "b", "c"].map(|letter| letter.repeat(40_000));
+        let three = [said("user", &a), said("user", &b), said("user", &c), summarised("S")];
+        assert_eq!(texts(&three), [&b, &c, "S"], "two fit to the byte, and the oldest goes");
+        let one_over = [said("user", &a), said("user", "b"), said("user", &c), summarised("S")];
+        let kept = texts(&one_over);
+        let half = "a".repeat(19_998);
+        // A text of 1 byte costs a whole token.
+        assert_eq!(kept, [&format!("{half}…1 tokens truncated…{half}"), "b", &c, "S"]);
+    }
+
+    #[test]
+    fn of_user_texts_only_what_a_person_wrote_is_kept() {
+        let lines = [
+            said("user", "<environment_context>x</environment_context>"),
+            said("assistant", "r"),
+            said("developer", "d"),
+            said("user", "q"),
+            summarised(""),
+        ];
+        assert_eq!(texts(&lines), ["q", "(no summary available)"]);
+    }
+
+    #[test]
+    fn an_output_is_cut_with_its_line_noted_and_not_within_a_compaction() {
+        let output =
+            |text: &str| format!(r#"{{"type":"function_call_output","call_id":"c","output":"{text}"}}"#);
+        let long = "x".repeat(100);
+        let inside = format!(r#"{{"message":"","replacement_history":[{}]}}"#, output(&long));
+        let lines = [line("compacted", &inside), line("response_item", &output(&long))];
+        let Reconstruction { items, origins, cut_lines } = reconstruction(&lines);
+        let wire: Vec<String> = items.iter().map(|item| item.to_wire()).collect();
+        assert_eq!(wire, [output(&long), output("xxxxxx…88 chars truncated…xxxxxx")]);
+        let origin = |line, inside| Origin { line, inside };
+        assert_eq!(origins, [origin(2, Some(0)), origin(3, None)]);
+        assert_eq!(cut_lines, [3]);
+    }
+
+    #[test]
+    fn a_turn_is_closed_by_the_start_event_of_the_same_turn_only() {
+        let compaction = || [started("t1"), compacted(&["S"]), complete("t1")];
+        let turn = |start: &str, end: String| [started(start), said("user", "q2"), end];
+        let rolled_back = |turn: [String; 3]| texts(&[&compaction()[..], &turn, &[rolled_back(1)]].concat());
+        assert_eq!(rolled_back(turn("t2", complete("t2"))), ["S"]);
+        assert_eq!(rolled_back(turn("t2", complete("zz"))), [""; 0], "the compaction falls to the same turn");
+        let aborted = event("turn_aborted", r#""reason":"interrupted","turn_id":"t2""#);
+        assert_eq!(rolled_back(turn("t2", aborted)), ["S"]);
+        let aborted_elsewhere = event("turn_aborted", r#""reason":"interrupted","turn_id":"zz""#);
+        assert_eq!(rolled_back(turn("t2", aborted_elsewhere)), [""; 0]);
+        let aborted_without_id = event("turn_aborted", r#""reason":"interrupted""#);
+        assert_eq!(rolled_back(turn("t2", aborted_without_id)), ["S"]);
+        let context = line("turn_context", r#"{"turn_id":"zz"}"#);
+        assert_eq!(rolled_back(turn("t2", context)), [""; 0]);
+        let context_without_id = line("turn_context", "{}");
+        assert_eq!(rolled_back(turn("t2", context_without_id)), ["S"]);
+    }
+
+    #[test]
+    fn the_last_turn_id_before_the_start_event_is_the_one_that_counts() {
+        // Read from the end, the first one met names the turn; later ones do not.
+        let lines = [
+            started("t1"),
+            compacted(&["S"]),
+            complete("t1"),
+            started("t2"),
+            line("turn_context", r#"{"turn_id":"zz"}"#),
+            said("user", "q2"),
+            complete("t2"),
+            rolled_back(1),
+        ];
+        assert_eq!(texts(&lines), ["S"]);
+    }
+
+    #[test]
+    fn a_turn_without_anything_of_a_user_costs_a_rollback_nothing() {
+        let lines = [
+            started("t1"),
+            compacted(&["S"]),
+            complete("t1"),
+            started("t2"),
+            said("user", "q2"),
+            complete("t2"),
+            started("t3"),
+            said("assistant", "r3"),
+            complete("t3"),
+            rolled_back(1),
+        ];
+        assert_eq!(
+            texts(&lines),
+            ["S"],
+            "the turn without a user is dropped on the way, the next one counts"
+        );
+    }
+
+    #[test]
+    fn a_number_of_turns_that_no_file_has_takes_all_of_them_without_overflow() {
+        let lines = [said("user", "q1"), rolled_back(u32::MAX), rolled_back(u32::MAX), said("user", "q2")];
+        assert_eq!(texts(&lines), ["q2"]);
+    }
+}

@@ -55,28 +55,21 @@ pub enum WriteError {
 #[derive(Debug)]
 pub struct RolloutWriter {
     file: File,
-    len: u64,
-    /// Whether the file ends in the middle of a line.
-    unfinished: bool,
 }
 
 impl RolloutWriter {
     /// Opens a file for appending, and creates it where it is not there.
     ///
     /// # Errors
-    /// Where the file cannot be opened or its end not be read.
+    /// Where the file cannot be opened.
     pub fn append_to(path: &Path) -> io::Result<RolloutWriter> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-        let len = file.seek(SeekFrom::End(0))?;
-        let mut last = [b'\n'];
-        if len > 0 {
-            file.seek(SeekFrom::End(-1))?;
-            file.read_exact(&mut last)?;
-        }
-        Ok(RolloutWriter { file, len, unfinished: last != [b'\n'] })
+        Ok(RolloutWriter { file: OpenOptions::new().read(true).append(true).create(true).open(path)? })
     }
 
     /// Appends a line and its line end, in one write.
+    ///
+    /// How the file ends is looked up each time, so what another process wrote between two lines is neither glued to nor cut
+    /// off. Two that write at the very same moment are not kept apart: a session has one writer.
     ///
     /// # Errors
     /// Where the line holds a line end, or the file cannot be written; see [`WriteError`] for what then stands in it.
@@ -84,22 +77,24 @@ impl RolloutWriter {
         if line.contains('\n') {
             return Err(WriteError::LineEndInside);
         }
-        let lead = if self.unfinished { "\n" } else { "" };
+        let (len, unfinished) = self.end()?;
+        let lead = if unfinished { "\n" } else { "" };
         let bytes = [lead, line, "\n"].concat();
-        match self.file.write_all(bytes.as_bytes()) {
-            Ok(()) => {
-                self.len += bytes.len() as u64;
-                self.unfinished = false;
-                Ok(())
-            }
-            Err(write) => match self.file.set_len(self.len) {
-                Ok(()) => Err(WriteError::Io(write)),
-                Err(cut) => {
-                    self.unfinished = true;
-                    Err(WriteError::Torn { write, cut })
-                }
-            },
+        self.file.write_all(bytes.as_bytes()).map_err(|write| match self.file.set_len(len) {
+            Ok(()) => WriteError::Io(write),
+            Err(cut) => WriteError::Torn { write, cut },
+        })
+    }
+
+    /// The length of the file, and whether it ends in the middle of a line.
+    fn end(&mut self) -> io::Result<(u64, bool)> {
+        let len = self.file.seek(SeekFrom::End(0))?;
+        let mut last = [b'\n'];
+        if len > 0 {
+            self.file.seek(SeekFrom::End(-1))?;
+            self.file.read_exact(&mut last)?;
         }
+        Ok((len, last != [b'\n']))
     }
 
     /// Waits until all that was written is on the disk.

@@ -6,7 +6,7 @@ mod reference;
 pub use capabilities::{Capabilities, Profile, UnknownProfile};
 pub use reference::Reference;
 
-use crate::case::{Failure, Items, Outcome, Projected, Step, Trace};
+use crate::case::{Failure, Items, Outcome, Projected, Step};
 use crate::item::{Modalities, ResponseItem};
 use std::sync::Arc;
 
@@ -71,14 +71,15 @@ pub trait Subject {
         Err(Failure::new(crate::case::FailureKind::MethodMissing, "fork"))
     }
 
-    /// Runs a script from an empty history. A subject behind a pipe sends all steps at once.
-    fn run(&mut self, script: Vec<Step>) -> Trace {
+    /// Runs a script from an empty history: the outcome of each step, up to the first that fails. A subject behind a pipe
+    /// sends all steps at once.
+    fn run(&mut self, script: &[Step]) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(script.len());
         if let Err(failure) = self.reset() {
             outcomes.push(Outcome::Failed(failure));
-            return Trace { script, outcomes };
+            return outcomes;
         }
-        for step in &script {
+        for step in script {
             let outcome = run_step(self, step).unwrap_or_else(Outcome::Failed);
             let failed = matches!(outcome, Outcome::Failed(_));
             outcomes.push(outcome);
@@ -86,7 +87,7 @@ pub trait Subject {
                 break;
             }
         }
-        Trace { script, outcomes }
+        outcomes
     }
 }
 

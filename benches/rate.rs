@@ -1,0 +1,65 @@
+//! How many cases a second the runner judges on the reference, on one thread, beside what drawing alone costs: this
+//! generator's, and that of a plain proptest strategy without any check.
+//!
+//! `cargo bench --bench rate`
+
+#![allow(missing_docs)]
+
+use callpair::generate::{self, Seeded};
+use callpair::item::{CallId, FunctionCall, FunctionCallOutput, ResponseItem, ToolOutput};
+use callpair::subject::{Reference, Subject};
+use callpair::verify::Judge;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::time::Instant;
+
+const CASES: u64 = 20_000;
+
+fn rate(name: &str, mut each: impl FnMut(u64)) {
+    (0..CASES / 10).for_each(&mut each);
+    let start = Instant::now();
+    (0..CASES).for_each(&mut each);
+    let elapsed = start.elapsed();
+    println!("{name:<48} {:>10.0} cases/s", CASES as f64 / elapsed.as_secs_f64());
+}
+
+/// What one would write first: a vector of calls and outputs with ids from a small pool.
+fn plain_strategy() -> impl Strategy<Value = Vec<ResponseItem>> {
+    let call_id = prop_oneof![Just("a"), Just("b"), Just("c")].prop_map(CallId::from);
+    let call = call_id.clone().prop_map(|call_id| {
+        ResponseItem::FunctionCall(FunctionCall {
+            id: None,
+            name: "f".into(),
+            namespace: None,
+            arguments: "{}".into(),
+            call_id,
+        })
+    });
+    let output = call_id.prop_map(|call_id| {
+        ResponseItem::FunctionCallOutput(FunctionCallOutput {
+            id: None,
+            call_id,
+            output: ToolOutput::Text("ok".into()),
+        })
+    });
+    prop::collection::vec(prop_oneof![call, output], 0..25)
+}
+
+fn main() {
+    let capabilities = Reference::new().capabilities();
+    let options = generate::Options::for_subject(capabilities.clone());
+    let all = Judge::new(capabilities.profile, capabilities.clone());
+    let fast = all.clone().keep(|invariant| invariant.family() != "metamorphic");
+    let mut subject = Reference::new();
+    let drawn = |number| generate::case(&mut Seeded::of_case(7, number), &options);
+    rate("drawing only", |number| drop(drawn(number)));
+    let mut runner = TestRunner::deterministic();
+    let plain = plain_strategy();
+    rate("drawing only, a plain proptest strategy", |_| {
+        drop(plain.new_tree(&mut runner).map(|tree| tree.current()));
+    });
+    rate("driving only", |number| drop(subject.run(&drawn(number).script(&capabilities.modalities))));
+    rate("without the metamorphic invariants", |number| drop(fast.judge(&mut subject, &drawn(number))));
+    rate("every invariant", |number| drop(all.judge(&mut subject, &drawn(number))));
+}

@@ -1,0 +1,27 @@
+//! What the exit status says.
+
+use std::process::ExitCode;
+
+/// The exit status of the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All holds.
+    Holds,
+    /// Something is wrong with what was looked at.
+    Found,
+    /// The command or its input is unusable.
+    Unusable,
+}
+
+/// For `--help`.
+pub(super) const HELP: &str = "Exit status: 0 all holds; 1 findings; 2 the command or its input is unusable.";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Holds => 0,
+            Exit::Found => 1,
+            Exit::Unusable => 2,
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! The command: a file a subcommand, which reads its arguments, calls one function of the library, and prints.
+//!
+//! Nothing is decided here about histories. Stdout is the result, stderr what the user must know besides.
+
+mod check;
+mod completions;
+mod exit;
+mod input;
+mod output;
+mod project;
+
+pub use exit::Exit;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Verifies the projection from an agent's history to its next model request.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = exit::HELP, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    Project(project::Args),
+    Completions(completions::Args),
+}
+
+/// Runs the command with the arguments of the process.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // If even this cannot be written, there is nobody to tell.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Unusable } else { Exit::Holds }.into();
+        }
+    };
+    let exit = match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::Project(args) => project::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    exit.into()
+}

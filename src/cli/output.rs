@@ -1,0 +1,44 @@
+//! Writing to stdout and stderr.
+
+use super::Exit;
+use crate::report::shown_path;
+use anstream::AutoStream;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+
+/// Stdout for a person: colours reach it only where they are wanted (a terminal, and no NO_COLOR).
+pub(super) fn for_people() -> impl Write {
+    BufWriter::new(AutoStream::auto(io::stdout()))
+}
+
+/// Stdout for programs.
+pub(super) fn for_programs() -> impl Write {
+    BufWriter::new(io::stdout())
+}
+
+/// Whether a person looks at stdout.
+pub(super) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Tells the user why a path is of no use.
+pub(super) fn complain(path: &str, why: &str) {
+    // If stderr is closed, the exit status still says it.
+    let _ = writeln!(io::stderr(), "error: {}: {why}", shown_path(path));
+}
+
+/// Tells the user something about a path that is no error.
+pub(super) fn remark(path: &str, what: &str) {
+    let _ = writeln!(io::stderr(), "{}: {what}", shown_path(path));
+}
+
+/// The exit status after writing: a reader that went away (`| head`) is no failure, anything else is.
+pub(super) fn after_writing(written: io::Result<()>, exit: Exit) -> Exit {
+    match written {
+        Ok(()) => exit,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => exit,
+        Err(error) => {
+            complain("standard output", &format!("cannot be written: {error}"));
+            Exit::Unusable
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The command `callpair`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    callpair::cli::run()
+}

@@ -1,0 +1,201 @@
+//! Judging one case: runs its script and those of the laws, and asks every invariant.
+
+use crate::case::{Case, Failure, FailureKind, Outcome, Step, Trace};
+use crate::invariant::{ANSWERS, Check, Invariant, NOT_REFUSED, Observed, Verdict, applicable};
+use crate::subject::{Capabilities, Profile, Subject};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What is to be judged, and by what.
+#[derive(Debug, Clone)]
+pub struct Judge {
+    invariants: Vec<Invariant>,
+    profile: Profile,
+    capabilities: Capabilities,
+    allow_refusals: bool,
+}
+
+/// The judgement of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Judgement {
+    /// The invariants that had something to check, by place in [`Judge::invariants`].
+    pub checked: Vec<usize>,
+    /// Those that are broken, with the sentence that says how.
+    pub broken: Vec<(usize, String)>,
+    /// Whether the subject declined the case and that is allowed.
+    pub refused: bool,
+}
+
+impl Judge {
+    /// Judges a subject by all invariants of a profile that its capabilities allow.
+    pub fn new(profile: Profile, capabilities: Capabilities) -> Judge {
+        let invariants = applicable(profile, &capabilities).copied().collect();
+        Judge { invariants, profile, capabilities, allow_refusals: false }
+    }
+
+    /// Keeps the invariants that pass; `robustness/answers` stays, since nothing can be judged without answers.
+    #[must_use]
+    pub fn keep(mut self, passes: impl Fn(&Invariant) -> bool) -> Judge {
+        self.invariants.retain(|invariant| invariant.id == ANSWERS.id || passes(invariant));
+        self
+    }
+
+    /// Adds an invariant of one's own.
+    #[must_use]
+    pub fn with(mut self, own: Invariant) -> Judge {
+        self.invariants.push(own);
+        self
+    }
+
+    /// Lets the subject decline histories on purpose; such cases are counted, not judged.
+    #[must_use]
+    pub fn allowing_refusals(mut self, allow: bool) -> Judge {
+        self.allow_refusals = allow;
+        self
+    }
+
+    /// The invariants.
+    pub fn invariants(&self) -> &[Invariant] {
+        &self.invariants
+    }
+
+    /// The subject's capabilities.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// Runs a case and judges it.
+    pub fn judge(&self, subject: &mut dyn Subject, case: &Case) -> Judgement {
+        self.judge_only(subject, case, |_| true)
+    }
+
+    /// Runs a case and asks only the invariant of this id; the sentence, where it is broken. Minimising goes by it.
+    pub fn breaks(&self, subject: &mut dyn Subject, case: &Case, id: &str) -> Option<String> {
+        let judgement = self.judge_only(subject, case, |invariant| invariant.id == id);
+        let broken = judgement.broken.into_iter();
+        broken
+            .filter(|(at, _)| self.invariants.get(*at).is_some_and(|invariant| invariant.id == id))
+            .map(|(_, how)| how)
+            .next()
+    }
+
+    fn judge_only(
+        &self,
+        subject: &mut dyn Subject,
+        case: &Case,
+        wanted: impl Fn(&Invariant) -> bool,
+    ) -> Judgement {
+        let trace = guarded_run(subject, case.script(&self.capabilities.modalities));
+        let mut judgement = Judgement::default();
+        self.judge_answers(&trace, &mut judgement);
+        if trace.failure().is_some() {
+            return judgement;
+        }
+        let observed = Observed::new(&trace, self.profile, &self.capabilities);
+        for (at, invariant) in self.invariants.iter().enumerate() {
+            if !wanted(invariant) {
+                continue;
+            }
+            let verdict = match invariant.check {
+                Check::Projection(check) => over_projections(&observed, check),
+                Check::Trace(check) => check(&observed),
+                Check::Law { scripts, judge } => self.law(subject, &observed, scripts, judge, &mut judgement),
+                Check::Runner => continue,
+            };
+            judgement.take(at, verdict);
+        }
+        judgement
+    }
+
+    fn law(
+        &self,
+        subject: &mut dyn Subject,
+        observed: &Observed<'_>,
+        scripts: fn(&Observed<'_>) -> Vec<Vec<Step>>,
+        judge: fn(&Observed<'_>, &[Trace]) -> Verdict,
+        judgement: &mut Judgement,
+    ) -> Verdict {
+        let mut traces = Vec::new();
+        for script in scripts(observed) {
+            let trace = guarded_run(subject, script);
+            if trace.failure().is_some() {
+                self.judge_answers(&trace, judgement);
+                return Verdict::NotApplicable;
+            }
+            traces.push(trace);
+        }
+        if traces.is_empty() { Verdict::NotApplicable } else { judge(observed, &traces) }
+    }
+
+    /// Whether every step of a trace was answered.
+    fn judge_answers(&self, trace: &Trace, judgement: &mut Judgement) {
+        let failure = trace.failure();
+        let refused = failure.is_some_and(|failure| failure.kind == FailureKind::Refused);
+        judgement.refused |= refused && self.allow_refusals;
+        for (at, invariant) in self.invariants.iter().enumerate() {
+            let breaks = match invariant.id {
+                id if id == ANSWERS.id => failure.is_some() && !refused,
+                id if id == NOT_REFUSED.id && !self.allow_refusals => refused,
+                _ => continue,
+            };
+            let verdict = match failure {
+                Some(failure) if breaks => Verdict::Broken(failed_step(trace, failure)),
+                _ => Verdict::Holds,
+            };
+            judgement.take(at, verdict);
+        }
+    }
+}
+
+impl Judgement {
+    fn take(&mut self, at: usize, verdict: Verdict) {
+        if verdict == Verdict::NotApplicable {
+            return;
+        }
+        if !self.checked.contains(&at) {
+            self.checked.push(at);
+        }
+        if let Verdict::Broken(how) = verdict
+            && !self.broken.iter().any(|(broken, _)| *broken == at)
+        {
+            self.broken.push((at, how));
+        }
+    }
+}
+
+fn over_projections(
+    observed: &Observed<'_>,
+    check: fn(&crate::invariant::Sighting<'_>) -> Verdict,
+) -> Verdict {
+    let mut overall = Verdict::NotApplicable;
+    for sighting in &observed.sightings {
+        match check(sighting) {
+            Verdict::NotApplicable => {}
+            Verdict::Holds => overall = Verdict::Holds,
+            broken @ Verdict::Broken(_) => return broken,
+        }
+    }
+    overall
+}
+
+/// Runs a script; a panic of a subject within the process is a failure of the step like any other.
+fn guarded_run(subject: &mut dyn Subject, script: Vec<Step>) -> Trace {
+    let outcomes = catch_unwind(AssertUnwindSafe(|| subject.run(&script))).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        vec![Outcome::Failed(Failure::new(FailureKind::Crashed, format!("panicked: {words}")))]
+    });
+    Trace { script, outcomes }
+}
+
+fn failed_step(trace: &Trace, failure: &Failure) -> String {
+    let at = trace.outcomes.len().saturating_sub(1);
+    match trace.script.get(at) {
+        Some(step) => format!("step {at} ({}) failed: {failure}", step.name()),
+        None => format!("the script failed: {failure}"),
+    }
+}

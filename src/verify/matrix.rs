@@ -1,0 +1,215 @@
+//! The kill matrix: which planted fault is caught by which invariant, after how many cases, how soon.
+//!
+//! A check that was never seen to fail proves nothing. So every fault of the bank must be caught, by the laws alone too (a
+//! plain comparison with an exact model catches nearly everything, and most subjects have no model); and every invariant
+//! must catch some fault that no other catches, or be listed with the reason why none can be.
+
+use super::judge::Judge;
+use crate::case::{Case, Failure};
+use crate::fault::{Bank, Slip, Trivial};
+use crate::generate::{self, Seeded};
+use crate::invariant::{CATALOGUE, Check};
+use crate::minimize::{Budget, minimize};
+use crate::subject::{Profile, Subject};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How one fault was caught.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caught {
+    /// The fault.
+    pub fault: &'static str,
+    /// Where it was seen, or why it is likely.
+    pub why: &'static str,
+    /// After how many cases any invariant of profile `codex` caught it.
+    pub after: Option<u64>,
+    /// After how many cases one did that is no agreement.
+    pub after_by_laws: Option<u64>,
+    /// How long that took.
+    pub elapsed: Duration,
+    /// The first law that caught it.
+    pub first_law: Option<&'static str>,
+    /// The invariants of profile `codex` that caught it within the limit, each with the number of cases it took.
+    pub codex: BTreeMap<&'static str, u64>,
+    /// The same of profile `responses`.
+    pub responses: BTreeMap<&'static str, u64>,
+    /// The smallest case by the first law.
+    pub smallest: Option<Case>,
+    /// How many times the subject was run for it.
+    pub calls: usize,
+}
+
+/// The whole matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    /// One row a fault, in the order of the bank; the trivial projectors last.
+    pub rows: Vec<Caught>,
+    /// Cases that each fault was given.
+    pub limit: u64,
+}
+
+/// How much later a fault must be caught without an invariant for it to need it.
+pub const LATER: u64 = 4;
+
+/// Invariants of which no fault can be caught by them alone, and why they stand all the same.
+pub const IMPLIED: &[(&str, &str)] = &[];
+
+impl Matrix {
+    /// Faults that nothing catches, or no law does.
+    pub fn uncaught(&self) -> Vec<&'static str> {
+        self.rows.iter().filter(|row| row.after_by_laws.is_none()).map(|row| row.fault).collect()
+    }
+
+    /// For each invariant the faults that need it, in one profile or the other, agreement apart: those that it alone catches,
+    /// or that without it are caught only after [`LATER`] times as many cases.
+    pub fn needed_by(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
+        let mut needed: BTreeMap<&'static str, Vec<&'static str>> = BTreeMap::new();
+        for row in &self.rows {
+            for caught in [&row.codex, &row.responses] {
+                let mut laws: Vec<(&'static str, u64)> = caught
+                    .iter()
+                    .filter(|(id, _)| !is_agreement(id))
+                    .map(|(id, after)| (*id, *after))
+                    .collect();
+                laws.sort_by_key(|(_, after)| *after);
+                let Some(&(first, after)) = laws.first() else { continue };
+                if laws.get(1).is_none_or(|(_, second)| *second >= LATER * after) {
+                    let faults = needed.entry(first).or_default();
+                    if faults.last() != Some(&row.fault) {
+                        faults.push(row.fault);
+                    }
+                }
+            }
+        }
+        needed
+    }
+
+    /// Invariants that no fault needs and that are not [`IMPLIED`]. Those of the runner need other subjects.
+    pub fn unneeded(&self) -> Vec<&'static str> {
+        let needed = self.needed_by();
+        let judged = CATALOGUE.iter().filter(|invariant| !matches!(invariant.check, Check::Runner));
+        let unneeded = judged.map(|invariant| invariant.id).filter(|id| !needed.contains_key(id));
+        unneeded.filter(|id| !IMPLIED.iter().any(|(implied, _)| implied == id)).collect()
+    }
+}
+
+fn is_agreement(id: &str) -> bool {
+    id == "agreement/projection"
+}
+
+/// A fault and how to make a subject that has it.
+type Planted = (&'static str, &'static str, Box<dyn Fn() -> Box<dyn Subject> + Sync>);
+
+fn planted() -> Vec<Planted> {
+    let slips = Slip::ALL.iter().filter(|slip| !slip.needs_child()).map(|&slip| {
+        let make: Box<dyn Fn() -> Box<dyn Subject> + Sync> =
+            Box::new(move || Box::new(Bank::new(Some(slip))));
+        (slip.id(), slip.why(), make)
+    });
+    let trivial = Trivial::ALL.iter().map(|&trivial| {
+        let make: Box<dyn Fn() -> Box<dyn Subject> + Sync> = Box::new(move || Box::new(trivial.projector()));
+        (trivial.id(), "Keeps many laws by doing nothing.", make)
+    });
+    slips.chain(trivial).collect()
+}
+
+/// Makes the matrix: gives each fault `limit` cases of this seed.
+///
+/// # Errors
+/// Where the honest bank does not keep every invariant: then the matrix says nothing.
+pub fn matrix(limit: u64, seed: u64, jobs: usize) -> Result<Matrix, Failure> {
+    let planted = planted();
+    let next = AtomicUsize::new(0);
+    let rows = std::thread::scope(|scope| {
+        let work = || {
+            let mut rows = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some((fault, why, make)) = planted.get(at) else { return rows };
+                rows.push((at, catch(fault, why, &**make, limit, seed)));
+            }
+        };
+        let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect::<Vec<_>>()
+    });
+    let mut rows: Vec<(usize, Caught)> = rows.into_iter().flatten().collect();
+    rows.sort_by_key(|(at, _)| *at);
+    Ok(Matrix { rows: rows.into_iter().map(|(_, row)| row).collect(), limit })
+}
+
+fn catch(
+    fault: &'static str,
+    why: &'static str,
+    make: &dyn Fn() -> Box<dyn Subject>,
+    limit: u64,
+    seed: u64,
+) -> Caught {
+    let start = Instant::now();
+    let mut row = Caught {
+        fault,
+        why,
+        after: None,
+        after_by_laws: None,
+        elapsed: Duration::ZERO,
+        first_law: None,
+        codex: BTreeMap::new(),
+        responses: BTreeMap::new(),
+        smallest: None,
+        calls: 0,
+    };
+    for profile in Profile::ALL {
+        let mut subject = make();
+        let capabilities = subject.capabilities();
+        let options = generate::Options { profile, ..generate::Options::for_subject(capabilities.clone()) };
+        let judge = Judge::new(profile, capabilities);
+        for number in 0..limit {
+            let case = generate::case(&mut Seeded::of_case(seed, number), &options);
+            let judgement = judge.judge(&mut *subject, &case);
+            let broken = judgement
+                .broken
+                .iter()
+                .filter_map(|(at, _)| judge.invariants().get(*at))
+                .map(|broken| broken.id);
+            let broken: Vec<&'static str> = broken.collect();
+            if profile == Profile::Codex && !broken.is_empty() {
+                row.after.get_or_insert(number + 1);
+                if let Some(law) = broken.iter().find(|id| !is_agreement(id))
+                    && row.after_by_laws.is_none()
+                {
+                    row.after_by_laws = Some(number + 1);
+                    row.elapsed = start.elapsed();
+                    row.first_law = Some(law);
+                    shrink(&mut row, &judge, make, &case, law);
+                }
+            }
+            let caught = if profile == Profile::Codex { &mut row.codex } else { &mut row.responses };
+            for id in broken {
+                caught.entry(id).or_insert(number + 1);
+            }
+        }
+    }
+    row
+}
+
+fn shrink(
+    row: &mut Caught,
+    judge: &Judge,
+    make: &dyn Fn() -> Box<dyn Subject>,
+    case: &Case,
+    law: &'static str,
+) {
+    let mut subject = make();
+    if judge.breaks(&mut *subject, case, law).is_none() {
+        // Only a subject that has seen other cases fails: there is no smallest case of its own.
+        return;
+    }
+    let minimized = minimize(
+        case,
+        &mut |candidate| judge.breaks(&mut *subject, candidate, law).is_some(),
+        Budget::default(),
+        &mut |_| {},
+    );
+    row.calls = minimized.calls;
+    row.smallest = Some(minimized.case);
+}

@@ -1,0 +1,406 @@
+//! Judging many cases on several threads.
+
+use super::judge::Judge;
+use super::outcome::{InvariantCount, LabelCount, Outcome, Verdict, Violation};
+use super::seed::Seed;
+use crate::case::{Case, Failure};
+use crate::generate::labels::{Label, Labels};
+use crate::generate::{self, Seeded};
+use crate::invariant::LEAKS_OVER_RESET;
+use crate::minimize::{Budget, minimize};
+use crate::subject::Subject;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much is to be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// So many cases.
+    Cases(u64),
+    /// As many as fit this time.
+    Time(Duration),
+}
+
+/// A part of a run: shard `index` (from 1) of `of`. All shards together draw what one run draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    pub index: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+impl Shard {
+    /// The whole run.
+    pub const WHOLE: Shard = Shard { index: 1, of: 1 };
+}
+
+/// Not a shard.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a shard: {0:?}; write I/N, I from 1 to N")]
+pub struct ShardError(String);
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Shard, ShardError> {
+        let numbers =
+            text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Shard { index, of }),
+            _ => Err(ShardError(text.chars().take(40).collect())),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+/// Makes a subject for a thread, or a fresh one for a replay.
+pub type Factory<'a> = dyn Fn() -> Result<Box<dyn Subject>, Failure> + Sync + 'a;
+
+/// What a run goes by.
+pub struct Options<'a> {
+    /// By which invariants cases are judged.
+    pub judge: Judge,
+    /// What is drawn.
+    pub generate: generate::Options,
+    /// How much.
+    pub amount: Amount,
+    /// The seed.
+    pub seed: Seed,
+    /// Threads; at least one.
+    pub jobs: usize,
+    /// Which part of the run.
+    pub shard: Shard,
+    /// Whether to end at the first violation.
+    pub fail_fast: bool,
+    /// Known failures: id of an invariant or a family, and the reason.
+    pub known: Vec<(String, String)>,
+    /// How much a smallest case may cost.
+    pub budget: Budget,
+    /// Set from outside to end early.
+    pub interrupted: &'a AtomicBool,
+    /// Told now and then how far the run is.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Cases judged so far.
+    pub cases: u64,
+    /// Invariants that are broken so far.
+    pub broken: usize,
+    /// Time since the start.
+    pub elapsed: Duration,
+}
+
+/// Cases a thread takes at a time.
+const BLOCK: u64 = 16;
+
+/// From this many cases on labels are held against their floors.
+const FLOORS_FROM: u64 = 1000;
+
+/// Judges cases. Two runs with one seed and one number of cases give the same report, whatever the number of threads is.
+///
+/// # Errors
+/// Where no subject can be made.
+pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Failure> {
+    let start = Instant::now();
+    let shared = Shared {
+        next: AtomicU64::new(0),
+        done: AtomicU64::new(0),
+        stop_at: AtomicU64::new(u64::MAX),
+        broken: Mutex::new(BTreeMap::new()),
+        start,
+    };
+    let tallies: Vec<Result<Tally, Failure>> = std::thread::scope(|scope| {
+        let jobs = options.jobs.max(1);
+        let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(|| work(factory, options, &shared))).collect();
+        let joined = threads.into_iter().map(|thread| match thread.join() {
+            Ok(tally) => tally,
+            Err(_) => Err(Failure::new(crate::case::FailureKind::Crashed, "a thread of the runner panicked")),
+        });
+        joined.collect()
+    });
+    let mut total = Tally::new(options);
+    for tally in tallies {
+        total.add(&tally?);
+    }
+    let broken = shared.broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut violations = Vec::new();
+    for (at, (case_number, message)) in broken {
+        let Some(invariant) = options.judge.invariants().get(at) else { continue };
+        violations.push(smallest(factory, options, invariant.id, case_number, message)?);
+    }
+    Ok(total.into_outcome(options, violations, start.elapsed()))
+}
+
+struct Shared {
+    next: AtomicU64,
+    done: AtomicU64,
+    /// With `fail_fast`: cases from this number on need not be judged.
+    stop_at: AtomicU64,
+    /// By place of the invariant: the lowest case number that breaks it, and how.
+    broken: Mutex<BTreeMap<usize, (u64, String)>>,
+    start: Instant,
+}
+
+impl Shared {
+    /// The next block of places in this shard's sequence; `None` when it is enough.
+    fn block(&self, options: &Options<'_>) -> Option<std::ops::Range<u64>> {
+        if options.interrupted.load(Ordering::Relaxed) {
+            return None;
+        }
+        let from = self.next.fetch_add(BLOCK, Ordering::Relaxed);
+        let end = match options.amount {
+            Amount::Cases(cases) => shard_len(cases, options.shard),
+            Amount::Time(time) if self.start.elapsed() >= time => return None,
+            Amount::Time(_) => u64::MAX,
+        };
+        (from < end).then(|| from..(from + BLOCK).min(end))
+    }
+
+    fn note_broken(&self, at: usize, case_number: u64, message: String, options: &Options<'_>) {
+        let mut broken = self.broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let entry = broken.entry(at).or_insert_with(|| (case_number, message.clone()));
+        if case_number < entry.0 {
+            *entry = (case_number, message);
+        }
+        if options.fail_fast {
+            self.stop_at.fetch_min(case_number, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How many of a run's cases fall to a shard.
+fn shard_len(cases: u64, shard: Shard) -> u64 {
+    let before = shard.index - 1;
+    if cases <= before { 0 } else { (cases - before).div_ceil(shard.of) }
+}
+
+#[derive(Debug, Clone)]
+struct Tally {
+    cases: u64,
+    refused: u64,
+    checked: Vec<u64>,
+    violations: Vec<u64>,
+    labels: Vec<u64>,
+}
+
+impl Tally {
+    fn new(options: &Options<'_>) -> Tally {
+        let invariants = options.judge.invariants().len();
+        Tally {
+            cases: 0,
+            refused: 0,
+            checked: vec![0; invariants],
+            violations: vec![0; invariants],
+            labels: vec![0; Label::ALL.len()],
+        }
+    }
+
+    fn add(&mut self, other: &Tally) {
+        self.cases += other.cases;
+        self.refused += other.refused;
+        let sums = [
+            (&mut self.checked, &other.checked),
+            (&mut self.violations, &other.violations),
+            (&mut self.labels, &other.labels),
+        ];
+        for (mine, theirs) in sums {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+
+    fn into_outcome(
+        self,
+        options: &Options<'_>,
+        mut violations: Vec<Violation>,
+        elapsed: Duration,
+    ) -> Outcome {
+        let counts = options.judge.invariants().iter().zip(self.checked.iter().zip(&self.violations));
+        let mut invariants: Vec<InvariantCount> = counts
+            .map(|(invariant, (&checked, &violations))| InvariantCount {
+                id: invariant.id,
+                checked,
+                violations,
+            })
+            .collect();
+        for violation in &violations {
+            // What the runner itself found has no count of its own.
+            if let Some(count) = invariants.iter_mut().find(|count| count.id == violation.invariant) {
+                count.violations = count.violations.max(1);
+            }
+        }
+        let labels: Vec<LabelCount> = Label::ALL
+            .iter()
+            .zip(&self.labels)
+            .map(|(&label, &cases)| LabelCount { label, cases, floor: label.floor(&options.generate) })
+            .collect();
+        let matches = |id: &str, known: &str| id == known || id.split('/').next() == Some(known);
+        for violation in &mut violations {
+            let known = options.known.iter().find(|(known, _)| matches(violation.invariant, known));
+            violation.known = known.map(|(_, reason)| reason.clone());
+        }
+        let fails = |known: &str| violations.iter().any(|violation| matches(violation.invariant, known));
+        let stale: Vec<String> =
+            options.known.iter().filter(|(known, _)| !fails(known)).map(|(known, _)| known.clone()).collect();
+        let interrupted = options.interrupted.load(Ordering::Relaxed);
+        let enough = self.cases >= FLOORS_FROM;
+        let verdict = if violations.iter().any(|violation| violation.known.is_none()) {
+            Verdict::Fail
+        } else if interrupted {
+            Verdict::Interrupted
+        } else if !stale.is_empty() {
+            Verdict::Fail
+        } else if self.cases == 0 || enough && labels.iter().any(|label| label.is_low(self.cases)) {
+            Verdict::Vacuous
+        } else {
+            Verdict::Pass
+        };
+        Outcome {
+            subject: options.judge.capabilities().clone(),
+            profile: options.judge.profile(),
+            seed: options.seed,
+            cases: self.cases,
+            elapsed,
+            verdict,
+            invariants,
+            labels,
+            violations,
+            stale,
+            refused: self.refused,
+        }
+    }
+}
+
+fn work(factory: &Factory<'_>, options: &Options<'_>, shared: &Shared) -> Result<Tally, Failure> {
+    let mut subject = factory()?;
+    let mut tally = Tally::new(options);
+    while let Some(block) = shared.block(options) {
+        for place in block {
+            let case_number = options.shard.index - 1 + place * options.shard.of;
+            if case_number > shared.stop_at.load(Ordering::Relaxed)
+                || options.interrupted.load(Ordering::Relaxed)
+            {
+                return Ok(tally);
+            }
+            judge_one(&mut *subject, options, shared, case_number, &mut tally);
+        }
+        let cases = shared.done.load(Ordering::Relaxed);
+        let broken = shared.broken.lock().map_or(0, |broken| broken.len());
+        (options.progress)(Progress { cases, broken, elapsed: shared.start.elapsed() });
+    }
+    Ok(tally)
+}
+
+fn judge_one(
+    subject: &mut dyn Subject,
+    options: &Options<'_>,
+    shared: &Shared,
+    case_number: u64,
+    tally: &mut Tally,
+) {
+    let case = drawn(options, case_number);
+    let judgement = options.judge.judge(subject, &case);
+    if options.interrupted.load(Ordering::Relaxed) && !judgement.broken.is_empty() {
+        // A subject that was ended from outside did not fail.
+        return;
+    }
+    shared.done.fetch_add(1, Ordering::Relaxed);
+    tally.cases += 1;
+    tally.refused += u64::from(judgement.refused);
+    for label in Labels::of(&case, &options.generate).iter() {
+        if let Some(count) = tally.labels.get_mut(label as usize) {
+            *count += 1;
+        }
+    }
+    for at in judgement.checked {
+        if let Some(count) = tally.checked.get_mut(at) {
+            *count += 1;
+        }
+    }
+    for (at, message) in judgement.broken {
+        if let Some(count) = tally.violations.get_mut(at) {
+            *count += 1;
+        }
+        shared.note_broken(at, case_number, message, options);
+    }
+}
+
+fn drawn(options: &Options<'_>, case_number: u64) -> Case {
+    generate::case(&mut Seeded::of_case(options.seed.0, case_number), &options.generate)
+}
+
+/// The longest chain of earlier cases that is tried for a failure that a fresh subject does not show.
+const CHAIN: u64 = 64;
+
+/// Makes the smallest case of a violation, in a fresh subject. What does not fail there is a leak over a reset.
+fn smallest(
+    factory: &Factory<'_>,
+    options: &Options<'_>,
+    invariant: &'static str,
+    case_number: u64,
+    message: String,
+) -> Result<Violation, Failure> {
+    let case = drawn(options, case_number);
+    let mut subject = factory()?;
+    if options.judge.breaks(&mut *subject, &case, invariant).is_none() {
+        return leak(factory, options, invariant, case_number, message);
+    }
+    let mut fails = |candidate: &Case| options.judge.breaks(&mut *subject, candidate, invariant).is_some();
+    let minimized = minimize(&case, &mut fails, options.budget, &mut |_| {});
+    let note = match (minimized.flaky, minimized.finished) {
+        (true, _) => Some("it does not fail every time".to_owned()),
+        (false, false) => Some("the budget for a smaller case was used up".to_owned()),
+        (false, true) => None,
+    };
+    let mut fresh = factory()?;
+    let message = options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or(message);
+    Ok(Violation { invariant, message, case: minimized.case, case_number, known: None, note })
+}
+
+/// A failure that a fresh subject does not show: looks for the shortest chain of cases before it that brings it back.
+fn leak(
+    factory: &Factory<'_>,
+    options: &Options<'_>,
+    invariant: &'static str,
+    case_number: u64,
+    message: String,
+) -> Result<Violation, Failure> {
+    let mut chain = 0;
+    let mut length = 1;
+    while length <= CHAIN.min(case_number) {
+        let mut subject = factory()?;
+        for earlier in case_number - length..case_number {
+            let _ = options.judge.judge(&mut *subject, &drawn(options, earlier));
+        }
+        if options.judge.breaks(&mut *subject, &drawn(options, case_number), invariant).is_some() {
+            chain = length;
+            break;
+        }
+        length *= 2;
+    }
+    let how = match chain {
+        0 => "no chain of earlier cases brings it back: it does not fail every time".to_owned(),
+        1 => "it fails again after the case before it".to_owned(),
+        chain => format!("it fails again after the {chain} cases before it"),
+    };
+    Ok(Violation {
+        invariant: LEAKS_OVER_RESET.id,
+        message: format!("{invariant} is broken ({message}), but not in a fresh subject; {how}"),
+        case: drawn(options, case_number),
+        case_number,
+        known: None,
+        note: None,
+    })
+}
