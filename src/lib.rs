@@ -23,6 +23,8 @@
 //! - [`invariant`]: what must hold, as pure functions over traces.
 //! - [`minimize`]: the smallest case that fails the same way.
 //! - [`verify`]: the runner.
+//! - `world_state` and `session` (feature `session`): the session layer around the projection.
+//! - `server` (feature `server`): a model server on loopback, for subjects that are whole programs.
 //! - `report` and `cli` (feature `cli`): results shown in several ways, and the command.
 
 pub mod case;
@@ -41,6 +43,12 @@ pub mod projection;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod rollout;
+#[cfg(feature = "server")]
+pub mod server;
+#[cfg(feature = "session")]
+pub mod session;
 pub mod source;
 pub mod subject;
 pub mod verify;
+#[cfg(feature = "session")]
+pub mod world_state;

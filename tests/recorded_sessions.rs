@@ -10,7 +10,7 @@ use callpair::history::ToolOutputLimit;
 use callpair::item::Modalities;
 use callpair::json::{Json, Object};
 use callpair::projection::project;
-use callpair::rollout::{Caps, PictureCache};
+use callpair::rollout::{Caps, PictureCache, Rollout};
 use callpair::source;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -153,4 +153,58 @@ fn made_up_outputs_stand_where_the_program_put_them() {
         }
     }
     assert_eq!(made_up, 10);
+}
+
+#[test]
+fn sessions_of_0_171_0_become_the_input_that_it_sent_ids_included() {
+    let sessions = Session::of("0.171.0");
+    assert_eq!(sessions.len(), 2);
+    for session in sessions {
+        assert!(session.ids_kept());
+        assert_eq!(session.indices("prefix_indices"), [0], "its base instructions are in no file");
+        let sent = session.sent("input").expect("each session has an input");
+        assert_same(session.file(), &session.projected(Modalities::TextAndImage), &sent);
+    }
+}
+
+#[test]
+fn the_lines_that_only_0_171_0_writes_are_skipped_and_reported() {
+    for (session, reported) in skipped("0.171.0") {
+        assert!(!reported.is_empty(), "{session}");
+        for problem in reported {
+            assert_eq!(problem, r#"unknown line type "token_usage_record""#, "{session}");
+        }
+    }
+    assert!(skipped("0.101.0").iter().all(|(_, reported)| reported.is_empty()));
+}
+
+/// Each session of a version and why lines of it are skipped.
+fn skipped(version: &str) -> Vec<(String, Vec<String>)> {
+    let of = |session: Session| {
+        let bytes = fs::read(path(session.file())).expect("the session is there");
+        let rollout = Rollout::from_bytes(&bytes).expect("the session is read");
+        let problems = rollout.skipped.iter().map(|skipped| skipped.value.to_string()).collect();
+        (session.file().to_owned(), problems)
+    };
+    Session::of(version).into_iter().map(of).collect()
+}
+
+#[test]
+fn sessions_of_0_101_0_differ_in_the_output_that_it_rewrote() {
+    let sessions = Session::of("0.101.0");
+    assert_eq!(sessions.len(), 2);
+    for session in sessions {
+        let mut sent = session.sent("input").expect("each session has an input");
+        let mut ours = session.projected(Modalities::TextAndImage);
+        if session.stem() == "v0.101.0-plain" {
+            let (ours, sent) = (ours.remove(10), sent.remove(10));
+            let text = |item: &Json| item.get("output").and_then(Json::as_str).expect("a text").to_owned();
+            assert_eq!(sent.get("type").and_then(Json::as_str), Some("custom_tool_call_output"));
+            assert!(text(&sent).starts_with("Exit code: 0\nWall time: 0 seconds\nOutput:\n"));
+            let recorded = Json::parse(&text(&ours)).expect("recorded as JSON");
+            let output = recorded.get("output").and_then(Json::as_str).expect("a text");
+            assert!(text(&sent).ends_with(output), "the same text in another wrapping");
+        }
+        assert_same(session.file(), &ours, &sent);
+    }
 }

@@ -21,6 +21,8 @@ fn the_reference_keeps_every_invariant() {
         shard: Shard::WHOLE,
         fail_fast: false,
         known: Vec::new(),
+        regressions: Vec::new(),
+        twice: 0,
         budget: Budget::default(),
         interrupted: &never,
         progress: &|_| {},

@@ -4,8 +4,10 @@
 
 mod saved;
 mod script;
+mod store;
 mod trace;
 
 pub use saved::{CaseError, SCHEMA, SavedCase};
 pub use script::{Case, Items, Step};
+pub use store::{Store, StoreError};
 pub use trace::{Failure, FailureKind, Outcome, Projected, Trace};

@@ -56,6 +56,8 @@ pub enum FailureKind {
     Protocol,
     /// A method that the subject promised is not there.
     MethodMissing,
+    /// Of two subjects that are compared, the other one answered something else.
+    Differs,
 }
 
 impl FailureKind {
@@ -67,6 +69,7 @@ impl FailureKind {
             FailureKind::Hung => "hung",
             FailureKind::Protocol => "protocol violation",
             FailureKind::MethodMissing => "method missing",
+            FailureKind::Differs => "differs",
         }
     }
 }

@@ -115,11 +115,17 @@ impl Checked {
 
     /// All findings: of the file first, then of the items in their order.
     pub fn findings(&self) -> impl Iterator<Item = Finding> {
-        let of_items = self.projection.edits().filter_map(|(edit, made)| {
+        self.findings_by(|_| true)
+    }
+
+    /// The findings by the rules that are wanted, in the same order. Only these are made.
+    pub fn findings_by(&self, wanted: impl Fn(Rule) -> bool + Copy) -> impl Iterator<Item = Finding> {
+        let of_file = self.of_file.iter().filter(move |finding| wanted(finding.rule)).cloned();
+        let edits = self.projection.edits().filter(move |(edit, _)| wanted(Rule::of(edit.reason)));
+        of_file.chain(edits.filter_map(|(edit, made)| {
             let item = self.loaded.items.get(edit.index)?;
             Some(Finding::of_item(edit, item, made, self.loaded.place(edit.index)))
-        });
-        self.of_file.iter().cloned().chain(of_items)
+        }))
     }
 }
 

@@ -11,10 +11,15 @@ pub enum Exit {
     Found,
     /// The command or its input is unusable.
     Unusable,
+    /// The subject could not be started, or would not speak.
+    NoSubject,
+    /// Interrupted before anything was found.
+    Interrupted,
 }
 
 /// For `--help`.
-pub(super) const HELP: &str = "Exit status: 0 all holds; 1 findings; 2 the command or its input is unusable.";
+pub(super) const HELP: &str = "Exit status: 0 all holds; 1 findings; 2 the command or its input is unusable; \
+     3 the subject could not be started; 130 interrupted.";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
@@ -22,6 +27,8 @@ impl From<Exit> for ExitCode {
             Exit::Holds => 0,
             Exit::Found => 1,
             Exit::Unusable => 2,
+            Exit::NoSubject => 3,
+            Exit::Interrupted => 130,
         })
     }
 }

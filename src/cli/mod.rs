@@ -5,9 +5,14 @@
 mod check;
 mod completions;
 mod exit;
+mod explain;
+mod faults;
 mod input;
 mod output;
 mod project;
+mod replay;
+mod subject;
+mod verify;
 
 pub use exit::Exit;
 
@@ -24,9 +29,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Verify(Box<verify::Args>),
     Check(check::Args),
     Project(project::Args),
+    Minimize(Box<replay::MinimizeArgs>),
+    Replay(Box<replay::ReplayArgs>),
+    Faults(faults::Args),
+    Explain(explain::Args),
     Completions(completions::Args),
+    #[command(hide = true)]
+    ServeFault(faults::ServeArgs),
 }
 
 /// Runs the command with the arguments of the process.
@@ -40,6 +52,12 @@ pub fn run() -> ExitCode {
         }
     };
     let exit = match cli.command {
+        Command::Verify(args) => verify::run_command(&args),
+        Command::Minimize(args) => replay::shrink(&args),
+        Command::Replay(args) => replay::replay(&args),
+        Command::Faults(args) => faults::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::ServeFault(args) => faults::serve_fault(&args),
         Command::Check(args) => check::run(&args),
         Command::Project(args) => project::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -14,6 +14,7 @@ mod history;
 mod items;
 pub mod labels;
 mod pools;
+mod recorded;
 mod script;
 
 pub use adapters::{any_case, arbitrary_case};

@@ -10,6 +10,7 @@ use crate::pairing::{CallKind, OutputKind};
 use crate::subject::{Capabilities, Profile};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Which histories are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -51,13 +52,15 @@ pub struct Options {
     pub profile: Profile,
     /// Which histories.
     pub histories: Histories,
+    /// Recorded sessions: where there are some, cases are windows of them, with a few wounds, and labels have no floors.
+    pub recorded: Arc<Vec<Items>>,
 }
 
 impl Options {
     /// For a subject, judged by its own profile.
     pub fn for_subject(capabilities: Capabilities) -> Options {
         let profile = capabilities.profile;
-        Options { capabilities, profile, histories: Histories::Arbitrary }
+        Options { capabilities, profile, histories: Histories::Arbitrary, recorded: Arc::default() }
     }
 
     pub(super) fn knows_call(&self, kind: CallKind) -> bool {
@@ -110,6 +113,11 @@ fn kinds_of(kind: CallKind) -> (ItemKind, ItemKind) {
 /// assert_eq!(drawn, case(&mut Seeded::of_case(7, 0), &options));
 /// ```
 pub fn case<D: Draw>(draw: &mut D, options: &Options) -> Case {
+    if !options.recorded.is_empty()
+        && let Some(case) = super::recorded::case(draw, options, &options.recorded)
+    {
+        return case;
+    }
     let features = Features::draw(draw).without(&impossible(options));
     let mut left = length(draw);
     let stateful = options.capabilities.stateful;

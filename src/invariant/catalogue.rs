@@ -56,6 +56,7 @@ pub const CATALOGUE: &[Invariant] = &[
     metamorphic::WELL_FORMED,
     agreement::PROJECTION,
     agreement::ROLLBACK,
+    robustness::AGAINST,
     robustness::ANSWERS,
     robustness::NOT_REFUSED,
     robustness::LEAKS_OVER_RESET,

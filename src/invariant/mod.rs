@@ -21,7 +21,7 @@ mod robustness;
 mod view;
 
 pub use catalogue::{CATALOGUE, applicable, by_id, families, is_known_id, table};
-pub use robustness::{ANSWERS, LEAKS_OVER_RESET, NOT_REFUSED, SAME_OVER_PROCESSES};
+pub use robustness::{AGAINST, ANSWERS, LEAKS_OVER_RESET, NOT_REFUSED, SAME_OVER_PROCESSES};
 pub use view::{Alignment, Fate, Observed, Sighting, Standing};
 
 use crate::case::{Step, Trace};

@@ -114,16 +114,16 @@ fn appends(observed: &Observed<'_>) -> Verdict {
 fn cuts(observed: &Observed<'_>) -> Verdict {
     let mut checked = 0;
     for (items, before, after) in records(observed) {
-        let mut appended = after.iter().skip(before.len());
-        for item in items {
-            let (expected, cut) = as_recorded(observed, item);
-            if !cut {
-                continue;
-            }
-            // Where it was not appended at all, the law's before says so.
+        let mut appended: &[Arc<ResponseItem>] = after.get(before.len()..).unwrap_or_default();
+        for item in items.iter().filter(|item| is_api_message(item)) {
             let is_it =
-                |found: &&Arc<ResponseItem>| found.kind() == item.kind() && found.call_id() == item.call_id();
-            let Some(found) = appended.find(is_it) else { continue };
+                |found: &Arc<ResponseItem>| found.kind() == item.kind() && found.call_id() == item.call_id();
+            // Where it was not appended at all, the law's before says so.
+            let Some(at) = appended.iter().position(is_it) else { continue };
+            let (found, rest) = (appended.get(at), appended.get(at + 1..).unwrap_or_default());
+            appended = rest;
+            let (expected, cut) = as_recorded(observed, item);
+            let Some(found) = found.filter(|_| cut) else { continue };
             checked += 1;
             if expected != *found {
                 return Verdict::broken(format!(

@@ -39,6 +39,18 @@ pub const LEAKS_OVER_RESET: Invariant = Invariant {
 };
 
 /// See the statement.
+pub const AGAINST: Invariant = Invariant {
+    id: "agreement/against",
+    statement: "The subject and the one that it is compared with (--against) give the same request.",
+    law: "P(H) = P'(H)",
+    why: "A new version must not send other prompts than the old one without anybody knowing.",
+    needs: Needs::Nothing,
+    profiles: BOTH,
+    reports: &[],
+    check: Check::Runner,
+};
+
+/// See the statement.
 pub const SAME_OVER_PROCESSES: Invariant = Invariant {
     id: "robustness/same-over-processes",
     statement: "Two processes of one subject give the same bytes for one case.",

@@ -14,6 +14,8 @@ pub struct EscapeControls<W> {
 /// The first byte in UTF-8 of U+0080 to U+00BF.
 const LEAD: u8 = 0xC2;
 
+const DELETE: u8 = 0x7F;
+
 impl<W: Write> EscapeControls<W> {
     /// Writes to `inner`.
     pub fn new(inner: W) -> EscapeControls<W> {
@@ -23,26 +25,26 @@ impl<W: Write> EscapeControls<W> {
 
 impl<W: Write> Write for EscapeControls<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut plain = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            let lead = std::mem::replace(&mut self.lead, *byte == LEAD);
-            let control = *byte == 0x7F || (lead && (0x80..=0x9F).contains(byte));
-            if !(lead || self.lead || control) {
-                continue;
-            }
-            // What is held back is not written yet, so it is not part of the plain text either.
-            self.inner.write_all(bytes.get(plain..at).unwrap_or_default())?;
-            plain = at + 1;
-            if lead && !control {
+        let mut rest = bytes;
+        while let Some(first) = rest.first() {
+            if std::mem::take(&mut self.lead) {
+                if (0x80..=0x9F).contains(first) {
+                    write!(self.inner, "\\u{first:04x}")?;
+                    rest = rest.get(1..).unwrap_or_default();
+                    continue;
+                }
                 self.inner.write_all(&[LEAD])?;
             }
-            if control {
-                write!(self.inner, "\\u{byte:04x}")?;
-            } else if !self.lead {
-                self.inner.write_all(&[*byte])?;
+            let plain = rest.iter().position(|byte| matches!(*byte, LEAD | DELETE)).unwrap_or(rest.len());
+            let (text, special) = rest.split_at(plain);
+            self.inner.write_all(text)?;
+            match special.first() {
+                Some(&LEAD) => self.lead = true,
+                Some(byte) => write!(self.inner, "\\u{byte:04x}")?,
+                None => break,
             }
+            rest = special.get(1..).unwrap_or_default();
         }
-        self.inner.write_all(bytes.get(plain..).unwrap_or_default())?;
         Ok(bytes.len())
     }
 

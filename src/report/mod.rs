@@ -5,8 +5,10 @@
 
 pub mod check;
 mod escape;
+pub mod matrix;
 pub mod project;
 mod style;
+pub mod verify;
 
 pub use escape::EscapeControls;
 

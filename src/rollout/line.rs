@@ -41,6 +41,8 @@ pub struct SessionMeta {
     pub cli_version: String,
     /// The session that this one is a fork of, as it is written.
     pub forked_from_id: Option<String>,
+    /// The instructions of the thread, where the file has them.
+    pub base_instructions: Option<String>,
 }
 
 /// A compaction: what came before it is replaced.
@@ -178,7 +180,11 @@ impl SessionMeta {
             }
         }
         let forked_from_id = payload.take("forked_from_id").and_then(|id| id.as_str().map(str::to_owned));
-        Ok(SessionMeta { id, cli_version: required(&mut payload, "cli_version")?, forked_from_id })
+        let base_instructions = payload.take("base_instructions");
+        let base_instructions =
+            base_instructions.and_then(|value| Some(value.get("text")?.as_str()?.to_owned()));
+        let cli_version = required(&mut payload, "cli_version")?;
+        Ok(SessionMeta { id, cli_version, forked_from_id, base_instructions })
     }
 }
 

@@ -5,14 +5,15 @@
 //! replaces all, a rollback takes off.
 
 use super::line::{Compacted, Event, RolloutLine};
+use super::pieces::{Fate, walk_back};
 use super::read::Located;
 use crate::history::{
-    CutItem, ToolOutputLimit, cut_text_to_tokens, is_api_message, is_context_message, is_turn_start,
-    rollback_cut,
+    CutItem, ToolOutputLimit, cut_text_to_tokens, is_api_message, is_context_message, rollback_cut,
 };
 use crate::item::{ContentPart, ItemList, Message, ResponseItem, Text};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Where an item of a reconstructed history comes from.
@@ -57,7 +58,7 @@ pub fn reconstruct(lines: &[Located<RolloutLine>], limit: Option<ToolOutputLimit
 
 /// Where reading begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
+pub(super) enum Start {
     AtTheBeginning,
     /// With the replacement history of the compaction at this place.
     With(usize),
@@ -65,77 +66,17 @@ enum Start {
     EmptyAfter(usize),
 }
 
-/// A turn, as it is gathered on the way back.
-#[derive(Debug, Default)]
-struct Piece<'a> {
-    turn_id: Option<&'a str>,
-    /// Whether it holds something that makes it a turn to drop.
-    is_turn: bool,
-    /// The place of its last compaction with a replacement history.
-    compaction: Option<usize>,
-}
-
-fn reading_start(lines: &[Located<RolloutLine>]) -> Start {
-    let mut walk = WalkBack { to_drop: 0, oldest_dropped: None };
-    let mut open: Option<Piece<'_>> = None;
-    for (at, line) in lines.iter().enumerate().rev() {
-        match &line.value {
-            RolloutLine::Event(Event::ThreadRolledBack { num_turns }) => {
-                walk.to_drop = walk.to_drop.saturating_add(u64::from(*num_turns));
-            }
-            RolloutLine::Event(Event::TaskStarted { turn_id }) => {
-                if let Some(piece) = open.take_if(|piece| piece.turn_id.is_none_or(|id| id == turn_id))
-                    && let Some(start) = walk.close(&piece)
-                {
-                    return start;
-                }
-            }
-            RolloutLine::Event(
-                Event::TaskComplete { turn_id } | Event::TurnAborted { turn_id: Some(turn_id) },
-            )
-            | RolloutLine::TurnContext { turn_id: Some(turn_id), .. } => {
-                open.get_or_insert_default().turn_id.get_or_insert(turn_id);
-            }
-            RolloutLine::ResponseItem(item) => open.get_or_insert_default().is_turn |= is_turn_start(item),
-            RolloutLine::InterAgent(_) | RolloutLine::Event(Event::UserMessage) => {
-                open.get_or_insert_default().is_turn = true;
-            }
-            RolloutLine::Compacted(compacted) => {
-                let piece = open.get_or_insert_default();
-                if compacted.replacement_history.is_some() {
-                    piece.compaction.get_or_insert(at);
-                }
-            }
-            RolloutLine::Event(Event::TurnAborted { turn_id: None } | Event::Other(_))
-            | RolloutLine::TurnContext { turn_id: None, .. }
-            | RolloutLine::SessionMeta(_)
-            | RolloutLine::WorldState(_)
-            | RolloutLine::InterAgentMetadata => {}
+pub(super) fn reading_start(lines: &[Located<RolloutLine>]) -> Start {
+    let (mut start, mut oldest_dropped) = (None, None);
+    walk_back(lines, |piece, fate| {
+        match fate {
+            Fate::Kept => start = piece.compaction.map(Start::With),
+            // On the way back the oldest comes last.
+            Fate::Dropped => oldest_dropped = piece.compaction.or(oldest_dropped),
         }
-    }
-    if let Some(start) = open.and_then(|piece| walk.close(&piece)) {
-        return start;
-    }
-    walk.oldest_dropped.map_or(Start::AtTheBeginning, Start::EmptyAfter)
-}
-
-struct WalkBack {
-    /// Turns that rollbacks met so far still take away.
-    to_drop: u64,
-    oldest_dropped: Option<usize>,
-}
-
-impl WalkBack {
-    /// Closes a piece; gives the start if the piece is kept and has one.
-    fn close(&mut self, piece: &Piece<'_>) -> Option<Start> {
-        if self.to_drop == 0 {
-            return piece.compaction.map(Start::With);
-        }
-        self.to_drop -= u64::from(piece.is_turn);
-        // On the way back the oldest comes last.
-        self.oldest_dropped = piece.compaction.or(self.oldest_dropped);
-        None
-    }
+        if start.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    start.or(oldest_dropped.map(Start::EmptyAfter)).unwrap_or(Start::AtTheBeginning)
 }
 
 struct Reading {
@@ -189,7 +130,8 @@ impl Reading {
                 items.iter().enumerate().map(|(inside, item)| (Arc::clone(item), origin(inside))).collect()
             }
             None => {
-                let texts = kept_user_texts(self.history.iter().map(|(item, _)| &**item));
+                let user_texts = self.history.iter().rev().filter_map(|(item, _)| summarised_text(item));
+                let texts = newest_texts(user_texts);
                 let summary = match compacted.message.as_str() {
                     "" => "(no summary available)",
                     message => message,
@@ -209,10 +151,10 @@ fn user_message(text: String) -> ResponseItem {
 /// How much of the user messages a message-only compaction keeps: 80000 bytes.
 const KEPT_TOKENS: u64 = 20_000;
 
-/// The newest user texts up to [`KEPT_TOKENS`], the oldest of them cut in the middle.
-fn kept_user_texts<'a>(items: impl DoubleEndedIterator<Item = &'a ResponseItem>) -> VecDeque<String> {
+/// Of texts, the newest first, those up to [`KEPT_TOKENS`], the last of them cut in the middle; the oldest first.
+pub(crate) fn newest_texts(texts: impl Iterator<Item = String>) -> VecDeque<String> {
     let (mut kept, mut left) = (VecDeque::new(), KEPT_TOKENS);
-    for text in items.rev().filter_map(user_text) {
+    for text in texts {
         if left == 0 {
             break;
         }
@@ -231,7 +173,12 @@ fn kept_user_texts<'a>(items: impl DoubleEndedIterator<Item = &'a ResponseItem>)
 }
 
 /// The text of a message that a user wrote: no context, no earlier summary.
-fn user_text(item: &ResponseItem) -> Option<String> {
+fn summarised_text(item: &ResponseItem) -> Option<String> {
+    user_text(item).filter(|text| !begins_with_summary_lead(text))
+}
+
+/// The text of a message of role `user` that is no context.
+pub(crate) fn user_text(item: &ResponseItem) -> Option<String> {
     let ResponseItem::Message(message) = item else { return None };
     if message.role != "user" || is_context_message(item) {
         return None;
@@ -240,8 +187,7 @@ fn user_text(item: &ResponseItem) -> Option<String> {
         ContentPart::InputText(text) => Some(text.text.as_str()),
         ContentPart::InputImage(_) | ContentPart::OutputText(_) => None,
     });
-    let text: String = texts.collect();
-    (!begins_with_summary_lead(&text)).then_some(text)
+    Some(texts.collect())
 }
 
 /// The lead that the program puts before a summary is the vendor's text; it is known here by length and hash.

@@ -55,6 +55,8 @@ pub enum WriteError {
 #[derive(Debug)]
 pub struct RolloutWriter {
     file: File,
+    /// For a planted fault alone: see [`take_end_for_whole`](Self::take_end_for_whole).
+    glues: bool,
 }
 
 impl RolloutWriter {
@@ -63,7 +65,8 @@ impl RolloutWriter {
     /// # Errors
     /// Where the file cannot be opened.
     pub fn append_to(path: &Path) -> io::Result<RolloutWriter> {
-        Ok(RolloutWriter { file: OpenOptions::new().read(true).append(true).create(true).open(path)? })
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        Ok(RolloutWriter { file, glues: false })
     }
 
     /// Appends a line and its line end, in one write.
@@ -78,7 +81,7 @@ impl RolloutWriter {
             return Err(WriteError::LineEndInside);
         }
         let (len, unfinished) = self.end()?;
-        let lead = if unfinished { "\n" } else { "" };
+        let lead = if unfinished && !self.glues { "\n" } else { "" };
         let bytes = [lead, line, "\n"].concat();
         self.file.write_all(bytes.as_bytes()).map_err(|write| match self.file.set_len(len) {
             Ok(()) => WriteError::Io(write),
@@ -95,6 +98,12 @@ impl RolloutWriter {
             self.file.read_exact(&mut last)?;
         }
         Ok((len, last != [b'\n']))
+    }
+
+    /// For a planted fault alone: takes an unfinished line for a whole one, as the program does.
+    #[cfg(feature = "session")]
+    pub(crate) fn take_end_for_whole(&mut self) {
+        self.glues = true;
     }
 
     /// Waits until all that was written is on the disk.

@@ -123,7 +123,7 @@ fn object_error(look: Look) -> Option<SourceError> {
 
 /// What keeps a list from being one of items. An empty list is one.
 fn list_error(text: &str) -> Option<SourceError> {
-    let looks: Vec<Look> = elements(text).map(|element| element_look(element)).collect();
+    let looks: Vec<Look> = elements(text).map(element_look).collect();
     if looks.is_empty() || looks.contains(&Look::Item) {
         return None;
     }

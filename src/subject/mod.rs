@@ -1,12 +1,21 @@
 //! What is verified: anything that turns a history into a request input.
 
+mod against;
 mod capabilities;
+#[cfg(all(unix, feature = "codex"))]
+pub mod codex;
+mod protocol;
 mod reference;
+mod serve;
+#[cfg(unix)]
+pub mod stdio;
 
+pub use against::Against;
 pub use capabilities::{Capabilities, Profile, UnknownProfile};
 pub use reference::Reference;
+pub use serve::serve;
 
-use crate::case::{Failure, Items, Outcome, Projected, Step};
+use crate::case::{Failure, Items, Outcome, Projected, Step, Trace};
 use crate::item::{Modalities, ResponseItem};
 use std::sync::Arc;
 
@@ -88,6 +97,12 @@ pub trait Subject {
             }
         }
         outcomes
+    }
+
+    /// Runs a script and keeps it with its outcomes.
+    fn trace(&mut self, script: Vec<Step>) -> Trace {
+        let outcomes = self.run(&script);
+        Trace { script, outcomes }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Judging one case: runs its script and those of the laws, and asks every invariant.
 
 use crate::case::{Case, Failure, FailureKind, Outcome, Step, Trace};
-use crate::invariant::{ANSWERS, Check, Invariant, NOT_REFUSED, Observed, Verdict, applicable};
+use crate::invariant::{AGAINST, ANSWERS, Check, Invariant, NOT_REFUSED, Observed, Verdict, applicable};
 use crate::subject::{Capabilities, Profile, Subject};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,6 +12,8 @@ pub struct Judge {
     profile: Profile,
     capabilities: Capabilities,
     allow_refusals: bool,
+    /// Whether the subject is compared with another one.
+    compares: bool,
 }
 
 /// The judgement of a case.
@@ -29,7 +31,12 @@ impl Judge {
     /// Judges a subject by all invariants of a profile that its capabilities allow.
     pub fn new(profile: Profile, capabilities: Capabilities) -> Judge {
         let invariants = applicable(profile, &capabilities).copied().collect();
-        Judge { invariants, profile, capabilities, allow_refusals: false }
+        Judge { invariants, profile, capabilities, allow_refusals: false, compares: false }
+    }
+
+    /// Judges by nothing but whether the two subjects of an [`Against`](crate::subject::Against) differ.
+    pub(super) fn comparing_only(profile: Profile, capabilities: Capabilities) -> Judge {
+        Judge { invariants: vec![AGAINST], profile, capabilities, allow_refusals: true, compares: true }
     }
 
     /// Keeps the invariants that pass; `robustness/answers` stays, since nothing can be judged without answers.
@@ -50,6 +57,13 @@ impl Judge {
     #[must_use]
     pub fn allowing_refusals(mut self, allow: bool) -> Judge {
         self.allow_refusals = allow;
+        self
+    }
+
+    /// Says that the subject is an [`Against`](crate::subject::Against): where the other one differs, that is broken.
+    #[must_use]
+    pub fn comparing(mut self) -> Judge {
+        self.compares = true;
         self
     }
 
@@ -83,13 +97,18 @@ impl Judge {
             .next()
     }
 
+    /// Runs the script of a case and keeps what came of it; a panic is a failure like any other.
+    pub fn trace(&self, subject: &mut dyn Subject, case: &Case) -> Trace {
+        guarded_run(subject, case.script(&self.capabilities.modalities))
+    }
+
     fn judge_only(
         &self,
         subject: &mut dyn Subject,
         case: &Case,
         wanted: impl Fn(&Invariant) -> bool,
     ) -> Judgement {
-        let trace = guarded_run(subject, case.script(&self.capabilities.modalities));
+        let trace = self.trace(subject, case);
         let mut judgement = Judgement::default();
         self.judge_answers(&trace, &mut judgement);
         if trace.failure().is_some() {
@@ -134,11 +153,13 @@ impl Judge {
     /// Whether every step of a trace was answered.
     fn judge_answers(&self, trace: &Trace, judgement: &mut Judgement) {
         let failure = trace.failure();
-        let refused = failure.is_some_and(|failure| failure.kind == FailureKind::Refused);
+        let of_kind = |kind| failure.is_some_and(|failure| failure.kind == kind);
+        let (refused, differs) = (of_kind(FailureKind::Refused), of_kind(FailureKind::Differs));
         judgement.refused |= refused && self.allow_refusals;
         for (at, invariant) in self.invariants.iter().enumerate() {
             let breaks = match invariant.id {
-                id if id == ANSWERS.id => failure.is_some() && !refused,
+                id if id == ANSWERS.id => failure.is_some() && !refused && !differs,
+                id if id == AGAINST.id && self.compares => differs,
                 id if id == NOT_REFUSED.id && !self.allow_refusals => refused,
                 _ => continue,
             };

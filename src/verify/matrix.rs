@@ -5,7 +5,7 @@
 //! must catch some fault that no other catches, or be listed with the reason why none can be.
 
 use super::judge::Judge;
-use crate::case::{Case, Failure};
+use crate::case::{Case, Failure, FailureKind};
 use crate::fault::{Bank, Slip, Trivial};
 use crate::generate::{self, Seeded};
 use crate::invariant::{CATALOGUE, Check};
@@ -52,8 +52,27 @@ pub struct Matrix {
 /// How much later a fault must be caught without an invariant for it to need it.
 pub const LATER: u64 = 4;
 
-/// Invariants of which no fault can be caught by them alone, and why they stand all the same.
-pub const IMPLIED: &[(&str, &str)] = &[];
+/// Invariants that no fault needs, and why they stand all the same.
+pub const IMPLIED: &[(&str, &str)] = &[
+    (
+        "identity/stable",
+        "follows from identity/named-by-item-id; one of the four laws, and what is left for a subject with ids of its own",
+    ),
+    (
+        "metamorphic/pieces",
+        "follows from the exact laws of each item; says in one sentence what breaks when a repair looks around",
+    ),
+    (
+        "metamorphic/fork",
+        "follows from durable/fork-keeps-history and a projection that is right; needs no exact laws",
+    ),
+    ("metamorphic/modality", "follows from the image laws and conservation; needs no exact laws"),
+    ("metamorphic/well-formed", "follows from conservation; the law that a healthy session meets every day"),
+    (
+        "agreement/projection",
+        "the exact model: the other laws are there to catch without it whatever it catches",
+    ),
+];
 
 impl Matrix {
     /// Faults that nothing catches, or no law does.
@@ -98,57 +117,79 @@ fn is_agreement(id: &str) -> bool {
     id == "agreement/projection"
 }
 
-/// A fault and how to make a subject that has it.
-type Planted = (&'static str, &'static str, Box<dyn Fn() -> Box<dyn Subject> + Sync>);
+/// Makes a subject with a fault.
+type Make<'a> = dyn Fn() -> Result<Box<dyn Subject>, Failure> + Sync + 'a;
 
-fn planted() -> Vec<Planted> {
-    let slips = Slip::ALL.iter().filter(|slip| !slip.needs_child()).map(|&slip| {
-        let make: Box<dyn Fn() -> Box<dyn Subject> + Sync> =
-            Box::new(move || Box::new(Bank::new(Some(slip))));
-        (slip.id(), slip.why(), make)
+/// A fault, why it is likely, how to make a subject that has it, and whether that is a process of its own.
+struct Planted<'a> {
+    fault: &'static str,
+    why: &'static str,
+    make: Box<Make<'a>>,
+    child: bool,
+}
+
+/// Makes a child process that commits a slip; see [`Slip::needs_child`].
+pub type Children<'a> = dyn Fn(Slip) -> Result<Box<dyn Subject>, Failure> + Sync + 'a;
+
+fn planted<'a>(children: Option<&'a Children<'a>>) -> Vec<Planted<'a>> {
+    let slips = Slip::ALL.iter().filter_map(|&slip| {
+        let make: Box<Make<'a>> = match (slip.needs_child(), children) {
+            (false, _) => Box::new(move || Ok(Box::new(Bank::new(Some(slip))))),
+            (true, Some(children)) => Box::new(move || children(slip)),
+            (true, None) => return None,
+        };
+        Some(Planted { fault: slip.id(), why: slip.why(), make, child: slip.needs_child() })
     });
-    let trivial = Trivial::ALL.iter().map(|&trivial| {
-        let make: Box<dyn Fn() -> Box<dyn Subject> + Sync> = Box::new(move || Box::new(trivial.projector()));
-        (trivial.id(), "Keeps many laws by doing nothing.", make)
+    let trivial = Trivial::ALL.iter().map(|&trivial| Planted {
+        fault: trivial.id(),
+        why: "Keeps many laws by doing nothing.",
+        make: Box::new(move || Ok(Box::new(trivial.projector()))),
+        child: false,
     });
     slips.chain(trivial).collect()
 }
 
-/// Makes the matrix: gives each fault `limit` cases of this seed.
+/// Makes the matrix: gives each fault `limit` cases of this seed. Faults that take their process down are left out where
+/// nobody makes `children`.
 ///
 /// # Errors
-/// Where the honest bank does not keep every invariant: then the matrix says nothing.
-pub fn matrix(limit: u64, seed: u64, jobs: usize) -> Result<Matrix, Failure> {
-    let planted = planted();
+/// Where the honest bank does not keep every invariant, for then the matrix says nothing; where a child cannot be started.
+pub fn matrix(
+    limit: u64,
+    seed: u64,
+    jobs: usize,
+    children: Option<&Children<'_>>,
+) -> Result<Matrix, Failure> {
+    let make: Box<Make<'_>> = Box::new(|| Ok(Box::new(Bank::new(None))));
+    let honest = catch(&Planted { fault: "honest", why: "", make, child: false }, limit.min(500), seed)?;
+    if let Some(id) = honest.codex.keys().chain(honest.responses.keys()).next() {
+        let message = format!("the honest bank breaks {id}: the matrix would say nothing");
+        return Err(Failure::new(FailureKind::Protocol, message));
+    }
+    let planted = planted(children);
     let next = AtomicUsize::new(0);
     let rows = std::thread::scope(|scope| {
         let work = || {
             let mut rows = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((fault, why, make)) = planted.get(at) else { return rows };
-                rows.push((at, catch(fault, why, &**make, limit, seed)));
+                let Some(planted) = planted.get(at) else { return rows };
+                rows.push((at, catch(planted, limit, seed)));
             }
         };
         let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect::<Vec<_>>()
     });
-    let mut rows: Vec<(usize, Caught)> = rows.into_iter().flatten().collect();
+    let mut rows: Vec<_> = rows.into_iter().flatten().collect();
     rows.sort_by_key(|(at, _)| *at);
-    Ok(Matrix { rows: rows.into_iter().map(|(_, row)| row).collect(), limit })
+    Ok(Matrix { rows: rows.into_iter().map(|(_, row)| row).collect::<Result<_, _>>()?, limit })
 }
 
-fn catch(
-    fault: &'static str,
-    why: &'static str,
-    make: &dyn Fn() -> Box<dyn Subject>,
-    limit: u64,
-    seed: u64,
-) -> Caught {
+fn catch(planted: &Planted<'_>, limit: u64, seed: u64) -> Result<Caught, Failure> {
     let start = Instant::now();
     let mut row = Caught {
-        fault,
-        why,
+        fault: planted.fault,
+        why: planted.why,
         after: None,
         after_by_laws: None,
         elapsed: Duration::ZERO,
@@ -159,57 +200,56 @@ fn catch(
         calls: 0,
     };
     for profile in Profile::ALL {
-        let mut subject = make();
+        let mut subject = (planted.make)()?;
         let capabilities = subject.capabilities();
         let options = generate::Options { profile, ..generate::Options::for_subject(capabilities.clone()) };
         let judge = Judge::new(profile, capabilities);
         for number in 0..limit {
             let case = generate::case(&mut Seeded::of_case(seed, number), &options);
             let judgement = judge.judge(&mut *subject, &case);
-            let broken = judgement
-                .broken
-                .iter()
-                .filter_map(|(at, _)| judge.invariants().get(*at))
-                .map(|broken| broken.id);
-            let broken: Vec<&'static str> = broken.collect();
-            if profile == Profile::Codex && !broken.is_empty() {
+            let broken = judgement.broken.iter().filter_map(|(at, _)| judge.invariants().get(*at));
+            let broken: Vec<&'static str> = broken.map(|broken| broken.id).collect();
+            if broken.is_empty() {
+                continue;
+            }
+            if profile == Profile::Codex {
                 row.after.get_or_insert(number + 1);
-                if let Some(law) = broken.iter().find(|id| !is_agreement(id))
-                    && row.after_by_laws.is_none()
-                {
+                let law = broken.iter().find(|id| !is_agreement(id));
+                if let Some(law) = law.filter(|_| row.after_by_laws.is_none()) {
                     row.after_by_laws = Some(number + 1);
                     row.elapsed = start.elapsed();
                     row.first_law = Some(law);
-                    shrink(&mut row, &judge, make, &case, law);
+                    shrink(&mut row, &judge, &*planted.make, &case, law)?;
                 }
             }
             let caught = if profile == Profile::Codex { &mut row.codex } else { &mut row.responses };
             for id in broken {
                 caught.entry(id).or_insert(number + 1);
             }
+            if planted.child {
+                // Each further case would cost a process, and a hang its time limit.
+                break;
+            }
         }
     }
-    row
+    Ok(row)
 }
 
 fn shrink(
     row: &mut Caught,
     judge: &Judge,
-    make: &dyn Fn() -> Box<dyn Subject>,
+    make: &Make<'_>,
     case: &Case,
     law: &'static str,
-) {
-    let mut subject = make();
+) -> Result<(), Failure> {
+    let mut subject = make()?;
     if judge.breaks(&mut *subject, case, law).is_none() {
         // Only a subject that has seen other cases fails: there is no smallest case of its own.
-        return;
+        return Ok(());
     }
-    let minimized = minimize(
-        case,
-        &mut |candidate| judge.breaks(&mut *subject, candidate, law).is_some(),
-        Budget::default(),
-        &mut |_| {},
-    );
+    let mut fails = |candidate: &Case| judge.breaks(&mut *subject, candidate, law).is_some();
+    let minimized = minimize(case, &mut fails, Budget::default(), &mut |_| {});
     row.calls = minimized.calls;
     row.smallest = Some(minimized.case);
+    Ok(())
 }

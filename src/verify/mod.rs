@@ -11,7 +11,7 @@ mod runner;
 mod seed;
 
 pub use judge::{Judge, Judgement};
-pub use matrix::{Caught, IMPLIED, LATER, Matrix, matrix};
-pub use outcome::{InvariantCount, LabelCount, Outcome, Verdict, Violation};
+pub use matrix::{Caught, Children, IMPLIED, LATER, Matrix, matrix};
+pub use outcome::{FLOORS_FROM, InvariantCount, LabelCount, Outcome, Verdict, Violation};
 pub use runner::{Amount, Factory, Options, Progress, Shard, ShardError, run};
 pub use seed::{Seed, SeedError};

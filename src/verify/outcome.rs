@@ -1,10 +1,13 @@
 //! What a run found.
 
 use super::seed::Seed;
-use crate::case::{Case, SavedCase};
+use crate::case::{Case, SavedCase, Trace};
 use crate::generate::labels::Label;
 use crate::subject::{Capabilities, Profile};
 use std::time::Duration;
+
+/// From this many cases on labels are held against their floors.
+pub const FLOORS_FROM: u64 = 1000;
 
 /// The verdict of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,6 +78,8 @@ pub struct Violation {
     pub known: Option<String>,
     /// Whether the smallest case was only found within the budget, or the failure does not come every time.
     pub note: Option<String>,
+    /// What a fresh subject made of the smallest case. None where it does not fail there (a leak over a reset).
+    pub trace: Option<Trace>,
 }
 
 impl Violation {
@@ -119,8 +124,19 @@ pub struct Outcome {
 
 impl Outcome {
     /// What the number of cases promises: with 95 % confidence nothing more common than one case in this many fails. (The
-    /// rule of three.)
+    /// rule of three.) 0 where no case was judged.
     pub fn promise(&self) -> u64 {
-        self.cases / 3
+        self.cases.div_ceil(3)
+    }
+
+    /// Whether labels are held against their floors: a few cases cannot reach every corner.
+    pub fn judges_floors(&self) -> bool {
+        self.cases >= FLOORS_FROM
+    }
+
+    /// The labels that make the run vacuous.
+    pub fn low_labels(&self) -> impl Iterator<Item = &LabelCount> {
+        let judged = self.judges_floors();
+        self.labels.iter().filter(move |label| judged && label.is_low(self.cases))
     }
 }

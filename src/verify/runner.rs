@@ -1,14 +1,14 @@
 //! Judging many cases on several threads.
 
 use super::judge::Judge;
-use super::outcome::{InvariantCount, LabelCount, Outcome, Verdict, Violation};
+use super::outcome::{FLOORS_FROM, InvariantCount, LabelCount, Outcome, Verdict, Violation};
 use super::seed::Seed;
 use crate::case::{Case, Failure};
 use crate::generate::labels::{Label, Labels};
 use crate::generate::{self, Seeded};
-use crate::invariant::LEAKS_OVER_RESET;
+use crate::invariant::{AGAINST, LEAKS_OVER_RESET, SAME_OVER_PROCESSES};
 use crate::minimize::{Budget, minimize};
-use crate::subject::Subject;
+use crate::subject::{Against, Subject};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -84,6 +84,11 @@ pub struct Options<'a> {
     pub fail_fast: bool,
     /// Known failures: id of an invariant or a family, and the reason.
     pub known: Vec<(String, String)>,
+    /// Saved cases, each with the name of its file: judged before anything is drawn.
+    pub regressions: Vec<(String, Case)>,
+    /// So many of the first cases are run in two subjects made by the factory at once, whose answers must be the same bytes.
+    /// For subjects that are processes; 0 for others.
+    pub twice: u64,
     /// How much a smallest case may cost.
     pub budget: Budget,
     /// Set from outside to end early.
@@ -105,9 +110,6 @@ pub struct Progress {
 
 /// Cases a thread takes at a time.
 const BLOCK: u64 = 16;
-
-/// From this many cases on labels are held against their floors.
-const FLOORS_FROM: u64 = 1000;
 
 /// Judges cases. Two runs with one seed and one number of cases give the same report, whatever the number of threads is.
 ///
@@ -136,11 +138,23 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
         total.add(&tally?);
     }
     let broken = shared.broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut violations = Vec::new();
+    let mut violations = regressed(factory, options)?;
+    let drawn_end = Instant::now();
     for (at, (case_number, message)) in broken {
         let Some(invariant) = options.judge.invariants().get(at) else { continue };
-        violations.push(smallest(factory, options, invariant.id, case_number, message)?);
+        if violations.iter().any(|violation| violation.invariant == invariant.id) {
+            continue;
+        }
+        let found = Found { invariant: invariant.id, case_number, message };
+        let leaks = violations.iter().position(|violation| violation.invariant == LEAKS_OVER_RESET.id);
+        match smallest(factory, options, &found, share(options.budget, drawn_end.elapsed()))? {
+            Some(violation) => violations.push(violation),
+            // One leak explains all failures that a fresh subject does not show.
+            None if leaks.is_some() => {}
+            None => violations.push(leak(factory, options, found)?),
+        }
     }
+    violations.extend(differs_over_processes(factory, options, total.cases)?);
     Ok(total.into_outcome(options, violations, start.elapsed()))
 }
 
@@ -337,6 +351,63 @@ fn judge_one(
     }
 }
 
+/// What is broken by saved cases, each in a fresh subject; of an invariant the first.
+fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violation>, Failure> {
+    let mut violations: Vec<Violation> = Vec::new();
+    for (name, case) in &options.regressions {
+        let judgement = options.judge.judge(&mut *factory()?, case);
+        for (at, message) in judgement.broken {
+            let Some(invariant) = options.judge.invariants().get(at) else { continue };
+            if violations.iter().any(|violation| violation.invariant == invariant.id) {
+                continue;
+            }
+            violations.push(Violation {
+                invariant: invariant.id,
+                message,
+                case: case.clone(),
+                case_number: 0,
+                known: None,
+                note: Some(format!("a saved case: {name}")),
+                trace: Some(options.judge.trace(&mut *factory()?, case)),
+            });
+        }
+    }
+    Ok(violations)
+}
+
+/// Runs the first cases in two processes at once; their answers must be the same bytes.
+fn differs_over_processes(
+    factory: &Factory<'_>,
+    options: &Options<'_>,
+    cases: u64,
+) -> Result<Option<Violation>, Failure> {
+    let wanted = |invariant: &crate::invariant::Invariant| invariant.id == SAME_OVER_PROCESSES.id;
+    if options.twice == 0 || !options.judge.invariants().iter().any(wanted) {
+        return Ok(None);
+    }
+    let judge = Judge::comparing_only(options.judge.profile(), options.judge.capabilities().clone());
+    let mut pair = Against::byte_for_byte(factory()?, factory()?);
+    for case_number in 0..options.twice.min(cases) {
+        if options.interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let case = drawn(options, case_number);
+        let Some(message) = judge.breaks(&mut pair, &case, AGAINST.id) else { continue };
+        let mut fails = |candidate: &Case| judge.breaks(&mut pair, candidate, AGAINST.id).is_some();
+        let minimized = minimize(&case, &mut fails, options.budget, &mut |_| {});
+        return Ok(Some(Violation {
+            invariant: SAME_OVER_PROCESSES.id,
+            message: format!("two processes of the subject differ: {message}"),
+            case: minimized.case,
+            case_number,
+            known: None,
+            note: minimized.flaky.then(|| "it does not differ every time".to_owned()),
+            trace: None,
+        }));
+    }
+    Ok(None)
+}
+
 fn drawn(options: &Options<'_>, case_number: u64) -> Case {
     generate::case(&mut Seeded::of_case(options.seed.0, case_number), &options.generate)
 }
@@ -344,39 +415,52 @@ fn drawn(options: &Options<'_>, case_number: u64) -> Case {
 /// The longest chain of earlier cases that is tried for a failure that a fresh subject does not show.
 const CHAIN: u64 = 64;
 
-/// Makes the smallest case of a violation, in a fresh subject. What does not fail there is a leak over a reset.
-fn smallest(
-    factory: &Factory<'_>,
-    options: &Options<'_>,
+/// A violation that was seen.
+struct Found {
     invariant: &'static str,
     case_number: u64,
     message: String,
-) -> Result<Violation, Failure> {
+}
+
+/// So many times the time of one smallest case all of them together may take: a subject can break thirty laws at once.
+const ALL_TOGETHER: u32 = 2;
+
+/// What the next smallest case may cost, after so much time was spent on earlier ones. It is never nothing.
+fn share(budget: Budget, spent: Duration) -> Budget {
+    let left = (budget.time * ALL_TOGETHER).saturating_sub(spent);
+    Budget { time: left.clamp(budget.time / 40, budget.time), ..budget }
+}
+
+/// Makes the smallest case of a violation, in a fresh subject; `None` where a fresh one does not fail.
+fn smallest(
+    factory: &Factory<'_>,
+    options: &Options<'_>,
+    found: &Found,
+    budget: Budget,
+) -> Result<Option<Violation>, Failure> {
+    let Found { invariant, case_number, ref message } = *found;
     let case = drawn(options, case_number);
     let mut subject = factory()?;
     if options.judge.breaks(&mut *subject, &case, invariant).is_none() {
-        return leak(factory, options, invariant, case_number, message);
+        return Ok(None);
     }
     let mut fails = |candidate: &Case| options.judge.breaks(&mut *subject, candidate, invariant).is_some();
-    let minimized = minimize(&case, &mut fails, options.budget, &mut |_| {});
+    let minimized = minimize(&case, &mut fails, budget, &mut |_| {});
     let note = match (minimized.flaky, minimized.finished) {
         (true, _) => Some("it does not fail every time".to_owned()),
         (false, false) => Some("the budget for a smaller case was used up".to_owned()),
         (false, true) => None,
     };
     let mut fresh = factory()?;
-    let message = options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or(message);
-    Ok(Violation { invariant, message, case: minimized.case, case_number, known: None, note })
+    let message =
+        options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or_else(|| message.clone());
+    let trace = Some(options.judge.trace(&mut *fresh, &minimized.case));
+    Ok(Some(Violation { invariant, message, case: minimized.case, case_number, known: None, note, trace }))
 }
 
 /// A failure that a fresh subject does not show: looks for the shortest chain of cases before it that brings it back.
-fn leak(
-    factory: &Factory<'_>,
-    options: &Options<'_>,
-    invariant: &'static str,
-    case_number: u64,
-    message: String,
-) -> Result<Violation, Failure> {
+fn leak(factory: &Factory<'_>, options: &Options<'_>, found: Found) -> Result<Violation, Failure> {
+    let Found { invariant, case_number, message } = found;
     let mut chain = 0;
     let mut length = 1;
     while length <= CHAIN.min(case_number) {
@@ -402,5 +486,6 @@ fn leak(
         case_number,
         known: None,
         note: None,
+        trace: None,
     })
 }

@@ -75,11 +75,8 @@ impl<W: Write> Reporter for Human<W> {
         let head = head(checked);
         writeln!(self.out, "{}: {head}", styled(BOLD, &shown_path(path)))?;
         for severity in [Severity::Error, Severity::Warning, Severity::Note] {
-            for finding in checked.findings() {
-                if finding.rule.severity() == severity && finding.rule != Rule::LineSkipped {
-                    self.finding(&finding)?;
-                }
-            }
+            let wanted = |rule: Rule| rule.severity() == severity && rule != Rule::LineSkipped;
+            checked.findings_by(wanted).try_for_each(|finding| self.finding(&finding))?;
             if severity == Severity::Warning {
                 self.skipped_lines(checked)?;
             }

@@ -57,7 +57,7 @@ impl<W: Write> Reporter for Junit<W> {
 }
 
 fn status(rule: Rule, checked: &Checked) -> TestCaseStatus {
-    let broken = || checked.findings().filter(|finding| finding.rule == rule);
+    let broken = || checked.findings_by(move |of| of == rule);
     let Some(first) = broken().next() else { return TestCaseStatus::success() };
     let mut lines: Vec<String> = broken().take(LISTED).map(|finding| line(&finding)).collect();
     let more = broken().count().saturating_sub(LISTED);

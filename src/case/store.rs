@@ -1,0 +1,111 @@
+//! A folder of saved cases: the smallest case of every failure, replayed by every later run.
+
+use super::saved::{CaseError, SavedCase};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// How a saved case's file name ends. (proptest keeps its own seed files, `.txt`, in the same folder.)
+const ENDING: &str = ".case.json";
+
+/// A folder of saved cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// Why a saved case cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It holds no case.
+    #[error("{}: {source}", path.display())]
+    Case {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: CaseError,
+    },
+}
+
+impl Store {
+    /// The store in a folder, which need not be there yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Store {
+        Store { folder: folder.into() }
+    }
+
+    /// The cases in the folder, by name. A folder that is not there holds none.
+    ///
+    /// # Errors
+    /// Where the folder or a case in it cannot be read: a regression must not vanish in silence.
+    pub fn load(&self) -> Result<Vec<(PathBuf, SavedCase)>, StoreError> {
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Io { path, source }
+        };
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(io(&self.folder))?,
+        };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(io(&self.folder))?.path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ENDING)) {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        let load = |path: PathBuf| {
+            let text = fs::read_to_string(&path).map_err(io(&path))?;
+            match SavedCase::parse(&text) {
+                Ok(case) => Ok((path, case)),
+                Err(source) => Err(StoreError::Case { path, source }),
+            }
+        };
+        paths.into_iter().map(load).collect()
+    }
+
+    /// Saves a case and gives its path. The name is made of the invariant and the content, so that a case that is there
+    /// already is not written again, and another one is never overwritten. The file appears whole or not at all.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made or the file not be written.
+    pub fn save(&self, case: &SavedCase) -> io::Result<PathBuf> {
+        fs::create_dir_all(&self.folder)?;
+        let text = case.to_json() + "\n";
+        let invariant = case.invariant.as_deref().unwrap_or("case");
+        let word: String =
+            invariant.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
+        // The name must be that of the steps: the sentence may be worded anew in a later version.
+        let steps = SavedCase::bare(case.case.clone()).to_json();
+        let path = self.folder.join(format!("{word}-{}{ENDING}", short_hash(&steps)));
+        if path.exists() {
+            return Ok(path);
+        }
+        let beside = self.folder.join(format!(".{word}-{}-{}.tmp", short_hash(&steps), std::process::id()));
+        let written = write_whole(&beside, &text).and_then(|()| fs::rename(&beside, &path));
+        if written.is_err() {
+            // What was begun is of no use to anybody.
+            let _ = fs::remove_file(&beside);
+        }
+        written.map(|()| path)
+    }
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn short_hash(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
