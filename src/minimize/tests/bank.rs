@@ -1,10 +1,10 @@
 //! The faults of the bank: a case fails where the answers differ from those of the honest bank.
 
 use super::single::single_removals;
-use super::{drawn_cases, json, options};
+use super::{UNTIMED, drawn_cases, json, options};
 use crate::case::{Case, Outcome, Step};
 use crate::fault::{Bank, Slip};
-use crate::minimize::{Budget, Minimized, minimize};
+use crate::minimize::{Minimized, minimize};
 use crate::subject::Subject;
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ fn smallest_cases(slip: Slip, drawn: &[(Vec<Step>, Vec<Outcome>, Case)]) -> Vec<
             let script = script(case);
             honest.run(&script) != wrong.run(&script)
         };
-        let minimized = minimize(case, &mut fails, Budget::default(), &mut |_| {});
+        let minimized = minimize(case, &mut fails, UNTIMED, &mut |_| {});
         if minimized.flaky {
             continue;
         }

@@ -2,10 +2,10 @@
 //! nothing more can be taken away.
 
 use super::single::single_removals;
-use super::{Fails, drawn_cases, has_open_custom_call, json, steps};
+use super::{Fails, UNTIMED, drawn_cases, has_open_custom_call, json, steps};
 use crate::case::{Case, Step};
 use crate::item::{CallId, ContentPart, ResponseItem, ToolOutput};
-use crate::minimize::{Budget, minimize};
+use crate::minimize::minimize;
 use crate::pairing::Role;
 use crate::projection::{image_count, role};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ fn check(fails: Fails, smallest: &str, most_items: usize) {
     let mut forms: HashMap<String, usize> = HashMap::new();
     let mut calls = Vec::new();
     for case in CASES_OF_ALL.iter().filter(|case| fails(case)).take(CASES) {
-        let minimized = minimize(case, &mut |case| fails(case), Budget::default(), &mut |_| {});
+        let minimized = minimize(case, &mut |case| fails(case), UNTIMED, &mut |_| {});
         assert!(minimized.finished && !minimized.flaky && fails(&minimized.case));
         let form = json(&minimized.case);
         assert!(minimized.case.item_count() <= most_items, "{form}");

@@ -1,6 +1,6 @@
 //! Failures that come and go, and budgets: never is a case returned that was not seen to fail.
 
-use super::{drawn_cases, has_open_custom_call};
+use super::{UNTIMED, drawn_cases, has_open_custom_call};
 use crate::case::Case;
 use crate::minimize::{Budget, Progress, minimize};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn a_case_that_does_not_fail_comes_back_as_it_was_and_is_called_flaky() {
         calls += 1;
         false
     };
-    let minimized = minimize(&case, &mut never, Budget::default(), &mut |_| {});
+    let minimized = minimize(&case, &mut never, UNTIMED, &mut |_| {});
     assert_eq!((minimized.case, minimized.calls, minimized.flaky), (case, 2, true));
     assert_eq!(calls, 2);
 }
@@ -35,7 +35,7 @@ fn what_fails_every_third_time_is_called_flaky_and_still_failed_once() {
             }
             fails
         };
-        let minimized = minimize(&case, &mut sometimes, Budget::default(), &mut |_| {});
+        let minimized = minimize(&case, &mut sometimes, UNTIMED, &mut |_| {});
         assert!(minimized.flaky);
         assert!(failed.contains(&minimized.case) || minimized.case == case);
     }
@@ -82,8 +82,7 @@ fn time_that_is_up_ends_it() {
 fn progress_is_told_after_each_run_and_items_never_grow() {
     let mut told: Vec<Progress> = Vec::new();
     let mut fails = |case: &Case| has_open_custom_call(case);
-    let minimized =
-        minimize(&failing_case(), &mut fails, Budget::default(), &mut |progress| told.push(progress));
+    let minimized = minimize(&failing_case(), &mut fails, UNTIMED, &mut |progress| told.push(progress));
     let calls: Vec<usize> = told.iter().map(|progress| progress.calls).collect();
     assert_eq!(calls, (3..minimized.calls).collect::<Vec<_>>());
     assert!(told.is_sorted_by(|a, b| a.items >= b.items && a.steps >= b.steps));
@@ -97,7 +96,7 @@ fn no_case_is_run_twice_but_for_the_looks_whether_it_fails_at_all() {
             runs.push(super::json(case));
             has_open_custom_call(case)
         };
-        let minimized = minimize(&case, &mut fails, Budget::default(), &mut |_| {});
+        let minimized = minimize(&case, &mut fails, UNTIMED, &mut |_| {});
         assert_eq!(runs.len(), minimized.calls);
         runs.sort_unstable();
         runs.dedup();

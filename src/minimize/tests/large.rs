@@ -1,10 +1,10 @@
 //! Long histories: as a recorded session of thousands of items is one.
 
-use super::{has_open_custom_call, json, steps};
+use super::{UNTIMED, has_open_custom_call, json, steps};
 use crate::case::{Case, Items, Step};
 use crate::item::{Modalities, ResponseItem};
 use crate::json::Json;
-use crate::minimize::{Budget, Minimized, minimize};
+use crate::minimize::{Minimized, minimize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,7 @@ impl<F: Fn(&Case) -> bool> Costly<F> {
 fn minimized(case: &Case, fails: impl Fn(&Case) -> bool) -> (Minimized, Duration) {
     let mut costly = Costly { fails, cost: Duration::ZERO };
     let started = Instant::now();
-    let unlimited = Budget { calls: 5_000, time: Duration::MAX };
-    let minimized = minimize(case, &mut |case| costly.run(case), unlimited, &mut |_| {});
+    let minimized = minimize(case, &mut |case| costly.run(case), UNTIMED, &mut |_| {});
     println!("{} calls, {:?} of runs, {:?} besides", minimized.calls, costly.cost, started.elapsed());
     (minimized, costly.cost)
 }

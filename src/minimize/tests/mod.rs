@@ -11,12 +11,17 @@ mod single;
 use crate::case::{Case, SavedCase};
 use crate::generate::{Options, Seeded, case};
 use crate::item::ResponseItem;
+use crate::minimize::Budget;
 use crate::pairing::{CallKind, Role};
 use crate::projection::role;
 use crate::subject::{Reference, Subject};
+use std::time::Duration;
 
 /// What may be wrong with a case.
 type Fails = fn(&Case) -> bool;
+
+/// A budget that a busy machine does not cut short.
+const UNTIMED: Budget = Budget { calls: 5_000, time: Duration::MAX };
 
 fn options() -> Options {
     Options::for_subject(Reference::new().capabilities())

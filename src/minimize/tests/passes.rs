@@ -1,13 +1,13 @@
 //! Single passes: steps, kinds, fields and names, one failure each that needs just that.
 
-use super::{json, steps};
+use super::{UNTIMED, json, steps};
 use crate::case::{Case, Step};
 use crate::item::{ItemId, ItemKind, Modalities, ResponseItem};
-use crate::minimize::{Budget, minimize};
+use crate::minimize::minimize;
 
 fn smallest_of(case: &Case, fails: impl Fn(&Case) -> bool) -> String {
     assert!(fails(case), "the case does not fail in the first place");
-    let minimized = minimize(case, &mut |case| fails(case), Budget::default(), &mut |_| {});
+    let minimized = minimize(case, &mut |case| fails(case), UNTIMED, &mut |_| {});
     assert!(minimized.finished);
     json(&minimized.case)
 }
