@@ -20,7 +20,10 @@ fn items(array: &serde_json::Value) -> Vec<Arc<ResponseItem>> {
     array.as_array().unwrap().iter().map(item).collect()
 }
 
-fn examples() -> BTreeMap<String, (Vec<Arc<ResponseItem>>, Vec<Arc<ResponseItem>>)> {
+/// By rule: an input that breaks it, and the repaired one.
+type Examples = BTreeMap<String, (Vec<Arc<ResponseItem>>, Vec<Arc<ResponseItem>>)>;
+
+fn examples() -> Examples {
     let example = |line: &str| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let id = line["id"].as_str().unwrap().to_owned();
