@@ -122,11 +122,33 @@ fn assert_writes_well(vector: &Json, outcome: Result<CodexProjection, CodexError
     match outcome {
         Ok(projection) => {
             assert_nothing_synthetic(name, &projection.rollout_before, &projection.rollout_after);
-            if projection.input == list(vector, "projected") { "as recorded" } else { "different" }
+            let (sent, recorded) = (projection.input, list(vector, "projected").to_vec());
+            match (sent == recorded, bare(sent) == bare(recorded)) {
+                (true, _) => "as recorded",
+                (_, true) => "but for item ids and empty text parts",
+                _ => "different",
+            }
         }
         Err(CodexError::Refused { .. }) => "refused",
         Err(other) => panic!("{name}: {other}"),
     }
+}
+
+/// Items without their ids, and without the empty text parts of outputs.
+fn bare(items: Vec<Json>) -> Vec<Json> {
+    let is_empty = |part: &Json| text(part, "type") == "input_text" && text(part, "text").is_empty();
+    let without = |item| match item {
+        Json::Object(mut item) => {
+            item.take("id");
+            let output = item.take("output").map(|output| match output {
+                Json::Array(parts) => Json::Array(parts.into_iter().filter(|part| !is_empty(part)).collect()),
+                other => other,
+            });
+            Json::Array(vec![Json::Object(item), output.unwrap_or_default()])
+        }
+        other => other,
+    };
+    items.into_iter().map(without).collect()
 }
 
 #[test]
@@ -152,16 +174,19 @@ fn every_vector_is_given_again_by_the_program() {
         cases.len(),
         cases.len() as f64 / seconds
     );
-    let mut verdicts = BTreeMap::new();
+    let mut verdicts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (vector, outcome) in vectors.iter().zip(outcomes) {
         if codex.version() == RECORDED {
             assert_agrees(vector, outcome);
         } else {
-            *verdicts.entry(assert_writes_well(vector, outcome)).or_insert(0) += 1;
+            verdicts.entry(assert_writes_well(vector, outcome)).or_default().push(text(vector, "name"));
         }
     }
-    if codex.version() != RECORDED {
-        println!("codex {} beside {RECORDED}: {verdicts:?}", codex.version());
+    for (verdict, names) in &verdicts {
+        println!("codex {} beside {RECORDED}: {} {verdict}", codex.version(), names.len());
+        if matches!(*verdict, "different" | "refused") {
+            names.iter().for_each(|name| println!("  {name}"));
+        }
     }
 }
 
@@ -236,6 +261,27 @@ fn a_kill_in_the_middle_of_a_call_is_repaired_in_requests_alone() {
     let made_up = inputs[0].iter().filter(|item| text(item, "output") == "aborted").collect::<Vec<_>>();
     assert_eq!(made_up.len(), 1);
     assert_eq!(text(made_up[0], "call_id"), killed.open_call);
+}
+
+/// Should this fail, the bytes of two processes can be compared too: docs/codex-versions.md names the gap.
+#[test]
+fn the_keys_of_an_env_come_in_another_order_in_each_process() {
+    let Some(mut codex) = codex("the_keys_of_an_env_come_in_another_order_in_each_process") else { return };
+    let env: Vec<String> = ('a'..'m').map(|key| format!(r#""{key}":"1""#)).collect();
+    let call = format!(
+        r#"[{{"type":"local_shell_call","call_id":"a","status":"completed","action":{{"type":"exec","command":[],"env":{{{}}}}}}}]"#,
+        env.join(",")
+    );
+    let rollout = rollout_of(&items(&call));
+    let mut sent = || {
+        let projection = codex.project(&rollout, Modalities::Text).expect("it resumes");
+        codex.restart().expect("it starts again");
+        projection.input
+    };
+    let inputs = [sent(), sent(), sent()];
+    assert!(inputs.iter().all(|input| *input == inputs[0]), "by value they are the same");
+    let texts = inputs.map(|input| Json::Array(input).to_string());
+    assert!(texts.iter().any(|text| *text != texts[0]), "their order is the same by now: {}", texts[0]);
 }
 
 #[test]

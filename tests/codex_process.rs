@@ -69,7 +69,7 @@ fn a_crash_falls_on_its_own_case_alone() {
     assert_only_the_fourth_fails(&outcomes, |error| {
         let text = error.to_string();
         matches!(error, CodexError::WillNotSpeak { doing: "thread/resume", .. })
-            && text.contains("exit status: 3")
+            && text.contains("it exited with status 3")
             && text.ends_with("broken")
     });
 }
@@ -121,8 +121,19 @@ fn the_program_sees_a_private_environment_alone() {
     let codex = CodexProcess::start(&script(folder.path(), &text), hasty()).expect("the script greets");
     let home = codex.folder().display().to_string();
     let seen = std::fs::read_to_string(seen).unwrap();
-    let ours =
-        ["HOME=", "CODEX_HOME=", "TMPDIR=", "LANG=", "NO_COLOR=", "PATH=", "PWD=", "OLDPWD=", "SHLVL=", "_="];
+    let ours = [
+        "HOME=",
+        "CODEX_HOME=",
+        "TMPDIR=",
+        "LANG=",
+        "NO_COLOR=",
+        "PATH=",
+        "PWD=",
+        "OLDPWD=",
+        "SHLVL=",
+        "_=",
+        "CALLPAIR_SUBJECT=",
+    ];
     for line in seen.lines() {
         assert!(line.starts_with(&home) || ours.iter().any(|name| line.starts_with(name)), "{line}");
     }

@@ -1,7 +1,7 @@
 //! A recorded session becomes the request that the real program sent when it resumed it.
 //!
 //! The sessions were recorded by the published program; see tests/rollouts/README.md. Other versions than 0.144.6 are read
-//! too, and what differs is written down in docs/other-versions.md and stated here.
+//! too, and what differs is written down in docs/codex-versions.md and stated here.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

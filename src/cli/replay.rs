@@ -2,13 +2,15 @@
 
 use super::subject::duration as duration_arg;
 use super::subject::{Chosen, SubjectArgs, UNUSABLE};
-use super::verify::{clear_progress, store, watch_signals};
+use super::verify::{clear_progress, is_interrupted, store, watch_signals};
 use super::{Exit, input, output};
 use crate::case::{Case, Failure, Items, SavedCase};
 use crate::history::ToolOutputLimit;
+use crate::invariant::ANSWERS;
 use crate::item::Modalities;
-use crate::minimize::{Budget, minimize};
+use crate::minimize::{Budget, Minimized, minimize};
 use crate::rollout::PictureCache;
+use crate::verify::Judgement;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -82,6 +84,7 @@ pub(super) fn exit(result: Result<Exit, Stop>) -> Exit {
             output::complain(&path, &why);
             Exit::Unusable
         }
+        Err(Stop::Subject(_)) if is_interrupted() => Exit::Interrupted,
         Err(Stop::Subject(failure)) if failure.kind == UNUSABLE => {
             output::complain("the command line", &failure.message);
             Exit::Unusable
@@ -111,6 +114,10 @@ fn replay_all(args: &ReplayArgs) -> Result<Exit, Stop> {
     for (path, saved) in &cases {
         let mut subject = chosen.make()?;
         let judgement = chosen.judge.judge(&mut *subject, &saved.case);
+        // A subject that was ended by a signal to us did not fail.
+        if is_interrupted() {
+            return Ok(if broken_cases == 0 { Exit::Interrupted } else { Exit::Found });
+        }
         let path = path.to_string_lossy();
         let written = match judgement.broken.is_empty() {
             true => {
@@ -151,7 +158,10 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
     let saved = read_case(&args.file)?;
     let chosen = args.subject.choose()?;
     let mut subject = chosen.make()?;
-    let broken = chosen.judge.judge(&mut *subject, &saved.case).broken;
+    let Judgement { broken, hung, .. } = chosen.judge.judge(&mut *subject, &saved.case);
+    if is_interrupted() {
+        return Ok(Exit::Interrupted);
+    }
     let id_of = |at: usize| chosen.judge.invariants().get(at).map(|invariant| invariant.id);
     let wanted = args.invariant.as_deref().or(saved.invariant.as_deref());
     let found =
@@ -168,16 +178,25 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
         output::remark(&args.file.to_string_lossy(), &what);
         return Ok(Exit::Holds);
     };
-    let mut fails = |candidate: &Case| chosen.judge.breaks(&mut *subject, candidate, id).is_some();
-    let budget = Budget { calls: args.calls, time: args.time };
-    let minimized = minimize(&saved.case, &mut fails, budget, &mut |progress| show(progress, id));
-    clear_progress();
-    let message = chosen.judge.breaks(&mut *chosen.make()?, &minimized.case, id);
+    let mut minimized = Minimized { case: Case::default(), calls: 1, finished: true, flaky: false };
+    if !(hung && id == ANSWERS.id && chosen.judge.hasten(&mut *subject)) {
+        let mut fails = |candidate: &Case| {
+            !is_interrupted() && chosen.judge.breaks(&mut *subject, candidate, id).is_some()
+        };
+        let budget = Budget { calls: args.calls, time: args.time };
+        minimized = minimize(&saved.case, &mut fails, budget, &mut |progress| show(progress, id));
+        clear_progress();
+    }
+    // After a signal there is no subject to be asked again, and what was found so far is as good as it was.
+    let again = match is_interrupted() {
+        true => Some(String::new()),
+        false => chosen.judge.breaks(&mut *chosen.make()?, &minimized.case, id),
+    };
     let smallest = SavedCase {
         subject: Some(chosen.judge.capabilities().name.clone()),
         profile: Some(chosen.judge.profile().as_str().to_owned()),
         invariant: Some(id.to_owned()),
-        message,
+        message: again.clone().filter(|message| !message.is_empty()),
         case: minimized.case,
     };
     let written = writeln!(io::stdout(), "{}", smallest.to_json());
@@ -188,8 +207,12 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
             "{id}: {} items after {} runs{}{}",
             smallest.case.item_count(),
             minimized.calls,
-            if minimized.finished { "" } else { "; the budget was used up" },
-            if minimized.flaky { "; it does not fail every time" } else { "" },
+            match minimized.finished {
+                _ if is_interrupted() => "; interrupted",
+                true => "",
+                false => "; the budget was used up",
+            },
+            if minimized.flaky || again.is_none() { "; it does not fail every time" } else { "" },
         ),
     );
     if let Some(store) = store(args.regressions.as_deref()) {

@@ -3,7 +3,7 @@
 use crate::case::{Failure, FailureKind};
 use crate::fault::{Bank, Slip};
 use crate::invariant::{self, Invariant};
-use crate::subject::{Against, Profile, Reference, Subject};
+use crate::subject::{Against, Capabilities, Profile, Reference, Subject};
 use crate::verify::Judge;
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ impl SubjectArgs {
     /// # Errors
     /// Where it cannot be started or would not speak.
     pub(super) fn choose(&self) -> Result<Chosen, Failure> {
-        let capabilities = self.make()?.capabilities();
+        let capabilities = self.look()?;
         let profile = self.profile.unwrap_or(capabilities.profile);
         if self.allow_refusals && profile == Profile::Codex {
             return Err(unusable(
@@ -100,6 +100,25 @@ impl SubjectArgs {
         }
         let judge = judge.keep(wanted);
         Ok(Chosen { judge, processes: self.subject_cmd.is_some(), args: self.clone() })
+    }
+
+    /// Starts the subject to see what it can. How it ends is no matter of the verdict, but worth a word.
+    fn look(&self) -> Result<Capabilities, Failure> {
+        #[cfg(unix)]
+        if let (Some(command), None) = (&self.subject_cmd, &self.against) {
+            let subject = self.started(command)?;
+            let capabilities = subject.capabilities();
+            if let Err(failure) = subject.shut_down()
+                && !super::verify::is_interrupted()
+            {
+                super::output::remark(
+                    "the subject",
+                    &format!("does not end as the protocol says: {failure}"),
+                );
+            }
+            return Ok(capabilities);
+        }
+        Ok(self.make()?.capabilities())
     }
 
     fn make(&self) -> Result<Box<dyn Subject>, Failure> {
@@ -138,13 +157,15 @@ impl SubjectArgs {
 
     #[cfg(unix)]
     fn over_stdio(&self, command: &str) -> Result<Box<dyn Subject>, Failure> {
+        Ok(Box::new(self.started(command)?))
+    }
+
+    #[cfg(unix)]
+    fn started(&self, command: &str) -> Result<crate::subject::stdio::Stdio, Failure> {
         use crate::subject::stdio::{Options, Stdio};
         let usual = Options::default();
         let options = Options { timeout: self.timeout.unwrap_or(usual.timeout), ..usual };
-        match Stdio::start(command, options) {
-            Ok(subject) => Ok(Box::new(subject)),
-            Err(error) => Err(Failure::new(FailureKind::Crashed, error.to_string())),
-        }
+        Stdio::start(command, options).map_err(|error| Failure::new(FailureKind::Crashed, error.to_string()))
     }
 
     #[cfg(not(unix))]

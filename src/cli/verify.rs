@@ -105,6 +105,7 @@ pub(super) fn run_command(args: &Args) -> Exit {
             output::complain(&path, &why);
             Exit::Unusable
         }
+        Err(Stop::Subject(_)) if is_interrupted() => Exit::Interrupted,
         Err(Stop::Subject(failure)) if failure.kind == UNUSABLE => {
             output::complain("verify", &failure.message);
             Exit::Unusable
@@ -174,28 +175,25 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
             return Ok(Exit::Holds);
         }
     }
-    let interrupted = AtomicBool::new(false);
-    let outcome = while_watching(&interrupted, || {
-        let options = Options {
-            judge: chosen.judge.clone(),
-            generate: options,
-            amount,
-            seed,
-            jobs,
-            shard: args.shard,
-            fail_fast: args.fail_fast,
-            known,
-            regressions: regressions
-                .into_iter()
-                .map(|(path, saved)| (path.display().to_string(), saved.case))
-                .collect(),
-            twice: if chosen.processes { 100 } else { 0 },
-            budget: Budget::default(),
-            interrupted: &interrupted,
-            progress: &|progress| show_progress(progress, amount),
-        };
-        run(&|| chosen.make(), &options)
-    });
+    let options = Options {
+        judge: chosen.judge.clone(),
+        generate: options,
+        amount,
+        seed,
+        jobs,
+        shard: args.shard,
+        fail_fast: args.fail_fast,
+        known,
+        regressions: regressions
+            .into_iter()
+            .map(|(path, saved)| (path.display().to_string(), saved.case))
+            .collect(),
+        twice: if chosen.processes { 100 } else { 0 },
+        budget: Budget::default(),
+        interrupted: interrupted(),
+        progress: &|progress| show_progress(progress, amount),
+    };
+    let outcome = run(&|| chosen.make(), &options);
     clear_progress();
     let outcome = outcome?;
     let replay = replays(args, &chosen, &outcome, store.as_ref())?;
@@ -365,23 +363,22 @@ pub(super) fn watch_signals() {
 #[cfg(not(unix))]
 pub(super) fn watch_signals() {}
 
-/// Runs something, and raises the flag when a signal comes meanwhile.
-pub(super) fn while_watching<T>(interrupted: &AtomicBool, work: impl FnOnce() -> T) -> T {
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                #[cfg(unix)]
-                if crate::subject::stdio::signals::interrupted() {
-                    interrupted.store(true, Ordering::Relaxed);
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        });
-        let result = work();
-        over.store(true, Ordering::Relaxed);
-        result
-    })
+/// The flag that a signal raises.
+#[cfg(unix)]
+fn interrupted() -> &'static AtomicBool {
+    crate::subject::stdio::signals::flag()
+}
+
+/// The flag that nothing raises here.
+#[cfg(not(unix))]
+fn interrupted() -> &'static AtomicBool {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    &NEVER
+}
+
+/// Whether a signal has asked this program to end.
+pub(super) fn is_interrupted() -> bool {
+    interrupted().load(Ordering::Relaxed)
 }
 
 /// One line on a terminal: rate, time left, failures so far.

@@ -5,6 +5,7 @@ use crate::case::{Failure, FailureKind, Items, Outcome, Projected, Step};
 use crate::item::{Modalities, ResponseItem};
 use crate::projection::summary;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Compares a subject with another one: an old version with a new one, or one process with a second.
 pub struct Against<S, T> {
@@ -100,6 +101,11 @@ impl<S: Subject, T: Subject> Subject for Against<S, T> {
         self.own.fork().and_then(|()| self.other.fork())
     }
 
+    fn hurry(&mut self, timeout: Duration) {
+        self.own.hurry(timeout);
+        self.other.hurry(timeout);
+    }
+
     /// Both run the whole script by themselves, so that each can send its steps at once.
     fn run(&mut self, script: &[Step]) -> Vec<Outcome> {
         let mut outcomes = self.own.run(script);
@@ -156,6 +162,10 @@ impl Subject for Box<dyn Subject> {
 
     fn fork(&mut self) -> Result<(), Failure> {
         (**self).fork()
+    }
+
+    fn hurry(&mut self, timeout: Duration) {
+        (**self).hurry(timeout);
     }
 
     fn run(&mut self, script: &[Step]) -> Vec<Outcome> {

@@ -18,6 +18,7 @@ pub use serve::serve;
 use crate::case::{Failure, Items, Outcome, Projected, Step, Trace};
 use crate::item::{Modalities, ResponseItem};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A thing under test. The methods are the steps of a case; see PROTOCOL in `docs/protocol.md` for what each means.
 ///
@@ -79,6 +80,10 @@ pub trait Subject {
     fn fork(&mut self) -> Result<(), Failure> {
         Err(Failure::new(crate::case::FailureKind::MethodMissing, "fork"))
     }
+
+    /// Has it wait no longer than this for one answer from now on: a subject that is known to hang need not be waited for
+    /// as long each time. Nothing to do for one within this process.
+    fn hurry(&mut self, _timeout: Duration) {}
 
     /// Runs a script from an empty history: the outcome of each step, up to the first that fails. A subject behind a pipe
     /// sends all steps at once.

@@ -4,6 +4,13 @@ use crate::case::{Case, Failure, FailureKind, Outcome, Step, Trace};
 use crate::invariant::{AGAINST, ANSWERS, Check, Invariant, NOT_REFUSED, Observed, Verdict, applicable};
 use crate::subject::{Capabilities, Profile, Subject};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// The least that a subject which is known to hang has for an answer, while a smaller case is looked for.
+const HASTE: Duration = Duration::from_millis(250);
+
+/// How many times what an empty case takes it has.
+const HASTE_FACTOR: u32 = 20;
 
 /// What is to be judged, and by what.
 #[derive(Debug, Clone)]
@@ -25,6 +32,8 @@ pub struct Judgement {
     pub broken: Vec<(usize, String)>,
     /// Whether the subject declined the case and that is allowed.
     pub refused: bool,
+    /// Whether a step was not answered in time.
+    pub hung: bool,
 }
 
 impl Judge {
@@ -115,6 +124,22 @@ impl Judge {
             .next()
     }
 
+    /// Readies a subject that hangs for the search for a smaller case, which would cost the whole time limit with each that is
+    /// tried: it is waited for no longer than many times what an empty case takes. Whether it hangs on an empty case too; then
+    /// there is none smaller.
+    pub fn hasten(&self, subject: &mut dyn Subject) -> bool {
+        let nothing = Case::default();
+        // It was ended just now: this starts it again, which is not to be measured.
+        let first = self.trace(subject, &nothing);
+        if first.failure().is_some_and(|failure| failure.kind == FailureKind::Hung) {
+            return true;
+        }
+        let start = Instant::now();
+        let _ = self.trace(subject, &nothing);
+        subject.hurry((start.elapsed() * HASTE_FACTOR).max(HASTE));
+        false
+    }
+
     /// Runs the script of a case and keeps what came of it; a panic is a failure like any other.
     pub fn trace(&self, subject: &mut dyn Subject, case: &Case) -> Trace {
         guarded_run(subject, case.script(&self.capabilities.modalities))
@@ -174,6 +199,7 @@ impl Judge {
         let of_kind = |kind| failure.is_some_and(|failure| failure.kind == kind);
         let (refused, differs) = (of_kind(FailureKind::Refused), of_kind(FailureKind::Differs));
         judgement.refused |= refused && self.allow_refusals;
+        judgement.hung |= of_kind(FailureKind::Hung);
         for (at, invariant) in self.invariants.iter().enumerate() {
             let breaks = match invariant.id {
                 id if id == ANSWERS.id => failure.is_some() && !refused && !differs,

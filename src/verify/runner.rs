@@ -3,13 +3,14 @@
 use super::judge::Judge;
 use super::outcome::{FLOORS_FROM, InvariantCount, LabelCount, Outcome, Verdict, Violation};
 use super::seed::Seed;
-use crate::case::{Case, Failure};
+use crate::case::{Case, Failure, FailureKind};
 use crate::generate::labels::{Label, Labels};
 use crate::generate::{self, Seeded};
-use crate::invariant::{AGAINST, LEAKS_OVER_RESET, SAME_OVER_PROCESSES};
-use crate::minimize::{Budget, minimize};
+use crate::invariant::{AGAINST, ANSWERS, LEAKS_OVER_RESET, SAME_OVER_PROCESSES};
+use crate::minimize::{Budget, Minimized, minimize};
 use crate::subject::{Against, Subject};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -121,6 +122,7 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
         next: AtomicU64::new(0),
         done: AtomicU64::new(0),
         stop_at: AtomicU64::new(u64::MAX),
+        hung: AtomicU64::new(0),
         broken: Mutex::new(BTreeMap::new()),
         start,
     };
@@ -129,7 +131,7 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
         let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(|| work(factory, options, &shared))).collect();
         let joined = threads.into_iter().map(|thread| match thread.join() {
             Ok(tally) => tally,
-            Err(_) => Err(Failure::new(crate::case::FailureKind::Crashed, "a thread of the runner panicked")),
+            Err(_) => Err(Failure::new(FailureKind::Crashed, "a thread of the runner panicked")),
         });
         joined.collect()
     });
@@ -140,12 +142,12 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
     let broken = shared.broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut violations = regressed(factory, options)?;
     let drawn_end = Instant::now();
-    for (at, (case_number, message)) in broken {
+    for (at, Breach { case_number, message, hung }) in broken {
         let Some(invariant) = options.judge.invariants().get(at) else { continue };
         if violations.iter().any(|violation| violation.invariant == invariant.id) {
             continue;
         }
-        let found = Found { invariant: invariant.id, case_number, message };
+        let found = Found { invariant: invariant.id, case_number, message, hung };
         let leaks = violations.iter().position(|violation| violation.invariant == LEAKS_OVER_RESET.id);
         match smallest(factory, options, &found, share(options.budget, drawn_end.elapsed()))? {
             Some(violation) => violations.push(violation),
@@ -154,18 +156,44 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
             None => violations.push(leak(factory, options, found)?),
         }
     }
-    violations.extend(differs_over_processes(factory, options, total.cases)?);
+    if shared.hung.into_inner() >= HUNG_CASES {
+        note_early_end(&mut violations);
+    } else {
+        violations.extend(differs_over_processes(factory, options, total.cases)?);
+    }
     Ok(total.into_outcome(options, violations, start.elapsed()))
+}
+
+/// After so many cases without an answer in time no more are drawn, unless that is a known failure: each costs the whole time
+/// limit, and a subject that hangs on every other history would take a day for what the first one says.
+const HUNG_CASES: u64 = 4;
+
+/// Says at the failure by which the run was ended that it was.
+fn note_early_end(violations: &mut [Violation]) {
+    if let Some(hung) = violations.iter_mut().find(|violation| violation.invariant == ANSWERS.id) {
+        let note = hung.note.get_or_insert_default();
+        let and = if note.is_empty() { "" } else { "; " };
+        note.push_str(&format!("{and}after {HUNG_CASES} cases without an answer in time no more were drawn"));
+    }
 }
 
 struct Shared {
     next: AtomicU64,
     done: AtomicU64,
-    /// With `fail_fast`: cases from this number on need not be judged.
+    /// Where the run is ended early: cases from this number on need not be judged.
     stop_at: AtomicU64,
-    /// By place of the invariant: the lowest case number that breaks it, and how.
-    broken: Mutex<BTreeMap<usize, (u64, String)>>,
+    /// How many cases hung.
+    hung: AtomicU64,
+    /// By place of the invariant.
+    broken: Mutex<BTreeMap<usize, Breach>>,
     start: Instant,
+}
+
+/// The lowest case number that breaks an invariant, and how.
+struct Breach {
+    case_number: u64,
+    message: String,
+    hung: bool,
 }
 
 impl Shared {
@@ -183,13 +211,27 @@ impl Shared {
         (from < end).then(|| from..(from + BLOCK).min(end))
     }
 
-    fn note_broken(&self, at: usize, case_number: u64, message: String, options: &Options<'_>) {
+    fn note_broken(&self, at: usize, breach: Breach, options: &Options<'_>) {
+        let case_number = breach.case_number;
         let mut broken = self.broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let entry = broken.entry(at).or_insert_with(|| (case_number, message.clone()));
-        if case_number < entry.0 {
-            *entry = (case_number, message);
+        match broken.entry(at) {
+            Entry::Vacant(vacant) => drop(vacant.insert(breach)),
+            Entry::Occupied(mut lowest) if case_number < lowest.get().case_number => {
+                lowest.insert(breach);
+            }
+            Entry::Occupied(_) => {}
         }
         if options.fail_fast {
+            self.stop_at.fetch_min(case_number, Ordering::Relaxed);
+        }
+    }
+
+    fn note_hung(&self, case_number: u64, options: &Options<'_>) {
+        let known = |id: &String| *id == ANSWERS.id || *id == ANSWERS.family();
+        if options.known.iter().any(|(id, _)| known(id)) {
+            return;
+        }
+        if self.hung.fetch_add(1, Ordering::Relaxed) + 1 >= HUNG_CASES {
             self.stop_at.fetch_min(case_number, Ordering::Relaxed);
         }
     }
@@ -347,7 +389,11 @@ fn judge_one(
         if let Some(count) = tally.violations.get_mut(at) {
             *count += 1;
         }
-        shared.note_broken(at, case_number, message, options);
+        let hung = judgement.hung && options.judge.invariants().get(at).is_some_and(|it| it.id == ANSWERS.id);
+        shared.note_broken(at, Breach { case_number, message, hung }, options);
+    }
+    if judgement.hung {
+        shared.note_hung(case_number, options);
     }
 }
 
@@ -359,8 +405,13 @@ fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violati
         return Ok(violations);
     }
     let mut subject = factory()?;
+    let mut hung = 0;
     for (name, case) in &options.regressions {
+        if hung >= HUNG_CASES || options.interrupted.load(Ordering::Relaxed) {
+            break;
+        }
         let judgement = options.judge.judge(&mut *subject, case);
+        hung += u64::from(judgement.hung);
         for (at, message) in judgement.broken {
             let Some(invariant) = options.judge.invariants().get(at) else { continue };
             if violations.iter().any(|violation| violation.invariant == invariant.id) {
@@ -425,6 +476,8 @@ struct Found {
     invariant: &'static str,
     case_number: u64,
     message: String,
+    /// Whether it is that the subject hangs.
+    hung: bool,
 }
 
 /// So many times the time of one smallest case all of them together may take: a subject can break thirty laws at once.
@@ -443,29 +496,51 @@ fn smallest(
     found: &Found,
     budget: Budget,
 ) -> Result<Option<Violation>, Failure> {
-    let Found { invariant, case_number, ref message } = *found;
+    let Found { invariant, case_number, ref message, hung } = *found;
+    let interrupted = || options.interrupted.load(Ordering::Relaxed);
     let case = drawn(options, case_number);
+    let as_drawn = |note: &str| {
+        let (message, case, note) = (message.clone(), case.clone(), Some(note.to_owned()));
+        Violation { invariant, message, case, case_number, known: None, note, trace: None }
+    };
+    if interrupted() {
+        return Ok(Some(as_drawn(INTERRUPTED)));
+    }
     let mut subject = factory()?;
-    if options.judge.breaks(&mut *subject, &case, invariant).is_none() {
+    let breaks = |subject: &mut dyn Subject, case: &Case| options.judge.breaks(subject, case, invariant);
+    if breaks(&mut *subject, &case).is_none() && !interrupted() {
         return Ok(None);
     }
-    let mut fails = |candidate: &Case| options.judge.breaks(&mut *subject, candidate, invariant).is_some();
-    let minimized = minimize(&case, &mut fails, budget, &mut |_| {});
+    let mut minimized = Minimized { case: Case::default(), calls: 0, finished: true, flaky: false };
+    // A subject that hangs on nothing at all needs no further look.
+    if !(hung && options.judge.hasten(&mut *subject)) {
+        let mut fails = |candidate: &Case| !interrupted() && breaks(&mut *subject, candidate).is_some();
+        minimized = minimize(&case, &mut fails, budget, &mut |_| {});
+    }
+    if interrupted() {
+        return Ok(Some(as_drawn(INTERRUPTED)));
+    }
     let note = match (minimized.flaky, minimized.finished) {
         (true, _) => Some("it does not fail every time".to_owned()),
         (false, false) => Some("the budget for a smaller case was used up".to_owned()),
         (false, true) => None,
     };
     let mut fresh = factory()?;
-    let message =
-        options.judge.breaks(&mut *fresh, &minimized.case, invariant).unwrap_or_else(|| message.clone());
+    let message = match breaks(&mut *fresh, &minimized.case) {
+        Some(message) => message,
+        None if hung => return Ok(Some(as_drawn("smaller cases take long, but not too long"))),
+        None => message.clone(),
+    };
     let trace = Some(options.judge.trace(&mut *fresh, &minimized.case));
     Ok(Some(Violation { invariant, message, case: minimized.case, case_number, known: None, note, trace }))
 }
 
+/// What is noted where a signal came before there was a smaller case.
+const INTERRUPTED: &str = "interrupted before a smaller case was found";
+
 /// A failure that a fresh subject does not show: looks for the shortest chain of cases before it that brings it back.
 fn leak(factory: &Factory<'_>, options: &Options<'_>, found: Found) -> Result<Violation, Failure> {
-    let Found { invariant, case_number, message } = found;
+    let Found { invariant, case_number, message, .. } = found;
     let mut chain = 0;
     let mut length = 1;
     while length <= CHAIN.min(case_number) {

@@ -1,6 +1,6 @@
 //! Subjects that crash, hang or do not end, and what is done with them.
 
-use crate::support::{TIMEOUT, all_gone, argv, is_there, message, options, rude};
+use crate::support::{TIMEOUT, all_gone, argv, is_there, message, noted, options, rude};
 use callpair::case::{FailureKind, Outcome, Step};
 use callpair::item::Modalities;
 use callpair::subject::Subject;
@@ -12,7 +12,7 @@ fn an_end_of_the_process_is_told_with_its_status_and_its_last_words() {
     if !is_there("python3") {
         return;
     }
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 5] = [
         ("exit", &["project: it exited with status 3 without an answer", "\n  giving up"]),
         ("segfault", &["it was ended by signal 11 (SIGSEGV) without an answer"]),
         (
@@ -21,7 +21,6 @@ fn an_end_of_the_process_is_told_with_its_status_and_its_last_words() {
                 "it exited with status 0 without an answer, in the middle of a line (20 bytes came without a line end)",
             ],
         ),
-        ("close-stdout", &["it closed its stdout and went on running without an answer"]),
         ("chatty", &["it exited with status 1", "\nstderr ended with:\n  line 99980\n", "\n  line 99999"]),
         ("error", &["it answered with an error (code -32603, \"KeyError\")", "  KeyError: 'call_id'"]),
     ];
@@ -62,6 +61,17 @@ fn it_hangs_and_is_killed(mode: &str, started: usize) {
     assert_eq!(pids.len(), started, "{mode}");
     // Already now, not only when the subject is dropped.
     all_gone(&pids);
+    subject.nothing_is_left();
+}
+
+#[test]
+fn a_closed_stdout_is_told_before_the_time_is_over() {
+    if !is_there("python3") {
+        return;
+    }
+    let mut subject = rude("close-stdout");
+    let expected = "project: it closed its stdout and went on running without an answer";
+    assert_eq!(subject.failure(), (FailureKind::Hung, expected.to_owned()));
     subject.nothing_is_left();
 }
 
@@ -169,4 +179,28 @@ fn a_dropped_subject_leaves_nothing_running() {
         assert_eq!(subject.run().failure(), None, "{mode}");
         subject.nothing_is_left();
     }
+}
+
+#[test]
+fn a_panic_of_whoever_drives_a_subject_leaves_nothing_running() {
+    if !is_there("python3") {
+        return;
+    }
+    let mut subject = rude("grandchild");
+    let pids = subject.pids.path().to_path_buf();
+    let thread = std::thread::spawn(move || {
+        let trace = subject.run();
+        let _kept = subject;
+        panic!("on purpose, with {:?}", trace.failure());
+    });
+    // The file of the numbers goes with the subject, so it is read before.
+    let noted = loop {
+        let noted = std::fs::read_to_string(&pids).map_or_else(|_| Vec::new(), |_| noted(&pids));
+        if noted.len() == 2 {
+            break noted;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(thread.join().is_err());
+    all_gone(&noted);
 }

@@ -5,6 +5,8 @@
 
 mod answers;
 mod ends;
+#[cfg(feature = "cli")]
+mod faults;
 mod helpers;
 mod signals;
 mod support;

@@ -10,7 +10,7 @@ use crate::json::{Json, ObjectWriter};
 use crate::server::ModelServer;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A published Codex program that runs, with a private folder and a model server of its own.
 ///
@@ -59,6 +59,11 @@ impl CodexProcess {
     /// The number of the program's process, which is that of its group too.
     pub fn process_id(&self) -> u32 {
         self.connection.process_id()
+    }
+
+    /// From now on a step of a case may take no longer than this.
+    pub fn hurry(&mut self, timeout: Duration) {
+        self.options.timeout = self.options.timeout.min(timeout);
     }
 
     /// The projection of a rollout, as a resume of the file gives it.
@@ -181,11 +186,15 @@ pub(super) fn silent(
     connection: &Connection,
     silence: Silence,
     doing: &'static str,
-    limit: std::time::Duration,
+    limit: Duration,
 ) -> CodexError {
     let stderr = connection.stderr();
     match silence {
         Silence::TimedOut => CodexError::TimedOut { doing, limit, stderr },
+        Silence::Interrupted => {
+            let reason = "it was ended, because a signal interrupted callpair".into();
+            CodexError::WillNotSpeak { doing, reason, stderr }
+        }
         Silence::Ended(reason) => CodexError::WillNotSpeak { doing, reason, stderr },
     }
 }

@@ -1,23 +1,29 @@
 //! One running `codex app-server`: JSON-RPC, one message a line, over its stdin and stdout.
 //!
-//! Knows processes and messages, nothing of threads and turns. The process leads a group of its own and is killed with that
-//! group when this is dropped; should we be killed ourselves, it ends because its stdin does.
+//! Knows processes and messages, nothing of threads and turns. The process leads a group of its own and is killed with all
+//! that it started when this is dropped; should we be killed ourselves, it ends because its stdin does.
 
 use super::error::{CodexError, StderrTail, printable};
 use crate::json::{Json, Numbers, ObjectWriter};
+use crate::subject::stdio::orphans::{self, MARK};
+use crate::subject::stdio::signals;
+use rustix::process::Pid;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The longest line that is taken from the program, in bytes. It repeats inputs in its notices, pictures too.
 const MAX_LINE: u64 = 256 << 20;
 
 /// How many messages wait for us before the program has to. We read all the while, so this is only a bound on memory.
 const MAX_WAITING: usize = 256;
+
+/// How long a wait lasts at most before signals are looked at.
+const TICK: Duration = Duration::from_millis(50);
 
 /// How much of stderr is kept, in lines.
 const STDERR_LINES: usize = 20;
@@ -38,6 +44,8 @@ pub(super) enum Message {
 pub(super) enum Silence {
     /// Nothing until the moment given.
     TimedOut,
+    /// A signal asks this process to end.
+    Interrupted,
     /// The program ended or wrote something else; in words.
     Ended(String),
 }
@@ -46,9 +54,15 @@ pub(super) enum Silence {
 #[derive(Debug)]
 pub(super) struct Connection {
     child: Child,
+    pid: Pid,
+    /// By which what it started is known.
+    mark: String,
+    killed: bool,
     stdin: ChildStdin,
     incoming: Receiver<Result<Message, String>>,
     stderr: Arc<Mutex<VecDeque<String>>>,
+    /// Ends with stderr.
+    listener: thread::JoinHandle<()>,
     requests: u64,
 }
 
@@ -59,10 +73,12 @@ impl Connection {
         let program = command.get_program().to_string_lossy().into_owned();
         let cannot = |reason: String| CodexError::CannotStart { program: program.clone(), reason };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child = command.spawn().map_err(|error| cannot(error.to_string()))?;
+        let mark = orphans::fresh_mark();
+        command.env(MARK, &mark);
+        let (mut child, pid) = orphans::spawn(&mut command).map_err(|error| cannot(error.to_string()))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(errors)) = pipes else {
-            kill_group(&mut child);
+            orphans::end(&mut child, pid, &mark);
             return Err(cannot("its pipes cannot be had".into()));
         };
         let (sender, incoming) = mpsc::sync_channel(MAX_WAITING);
@@ -74,10 +90,22 @@ impl Connection {
         let started = reading
             .spawn(move || read_messages(stdout, &sender))
             .and_then(|_| listening.spawn(move || keep_tail(errors, &tail)));
-        let connection = Connection { child, stdin, incoming, stderr, requests: 0 };
         match started {
-            Ok(_) => Ok(connection),
-            Err(error) => Err(cannot(error.to_string())),
+            Ok(listener) => Ok(Connection {
+                child,
+                pid,
+                mark,
+                killed: false,
+                stdin,
+                incoming,
+                stderr,
+                listener,
+                requests: 0,
+            }),
+            Err(error) => {
+                orphans::end(&mut child, pid, &mark);
+                Err(cannot(error.to_string()))
+            }
         }
     }
 
@@ -129,11 +157,16 @@ impl Connection {
 
     /// The next message, at the latest at `until`.
     pub(super) fn next(&mut self, until: Instant) -> Result<Message, Silence> {
-        match self.incoming.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Ok(message)) => Ok(message),
-            Ok(Err(reason)) => Err(Silence::Ended(reason)),
-            Err(RecvTimeoutError::Timeout) => Err(Silence::TimedOut),
-            Err(RecvTimeoutError::Disconnected) => Err(Silence::Ended(self.how_it_ended())),
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.incoming.recv_timeout(TICK.min(left)) {
+                Ok(Ok(message)) => return Ok(message),
+                Ok(Err(reason)) => return Err(Silence::Ended(reason)),
+                Err(RecvTimeoutError::Timeout) if signals::interrupted() => return Err(Silence::Interrupted),
+                Err(RecvTimeoutError::Timeout) if left > TICK => {}
+                Err(RecvTimeoutError::Timeout) => return Err(Silence::TimedOut),
+                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended(self.how_it_ended())),
+            }
         }
     }
 
@@ -142,9 +175,12 @@ impl Connection {
         self.child.id()
     }
 
-    /// Kills the program and its group with SIGKILL, and waits for its end.
+    /// Kills the program and all that it started with SIGKILL, and waits for its end.
     pub(super) fn kill(&mut self) {
-        kill_group(&mut self.child);
+        // Once: then the number is free, and can be another process's.
+        if !std::mem::replace(&mut self.killed, true) {
+            orphans::end(&mut self.child, self.pid, &self.mark);
+        }
     }
 
     /// The end of what the program wrote to stderr.
@@ -153,34 +189,21 @@ impl Connection {
         StderrTail(lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n"))
     }
 
-    /// In words; asked when stdout has ended, so the process is about to.
-    fn how_it_ended(&mut self) -> String {
+    /// In words; asked when stdout has ended, so the process is about to. Its last words on stderr are waited for as long.
+    fn how_it_ended(&self) -> String {
         for _ in 0..50 {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return format!("it ended ({status})"),
-                Ok(None) => thread::sleep(std::time::Duration::from_millis(10)),
-                Err(_) => break,
+            match orphans::ended(self.pid) {
+                Some(end) if self.listener.is_finished() => return end.to_string(),
+                _ => thread::sleep(Duration::from_millis(10)),
             }
         }
-        "it closed its stdout".into()
+        orphans::ended(self.pid).map_or_else(|| "it closed its stdout".into(), |end| end.to_string())
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.kill();
-    }
-}
-
-/// The leader is a zombie at worst until it is waited for, so its number cannot have gone to another process.
-fn kill_group(child: &mut Child) {
-    if let Ok(None) = child.try_wait() {
-        let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        if let Some(group) = group {
-            // Fails only where the group is gone.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = child.wait();
     }
 }
 
@@ -256,7 +279,6 @@ fn keep_tail(stderr: impl Read, tail: &Mutex<VecDeque<String>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn shell(script: &str) -> Connection {
         let mut command = Command::new("sh");
@@ -287,7 +309,7 @@ mod tests {
     fn an_end_and_noise_say_what_was_seen() {
         let mut program = shell("echo why >&2; exit 7");
         let Err(Silence::Ended(reason)) = program.next(soon()) else { panic!("it ended") };
-        assert_eq!(reason, "it ended (exit status: 7)");
+        assert_eq!(reason, "it exited with status 7");
         let mut program = shell("echo hello; sleep 600");
         let Err(Silence::Ended(reason)) = program.next(soon()) else { panic!("it spoke noise") };
         assert!(reason.contains("no JSON-RPC: hello"), "{reason}");

@@ -17,6 +17,7 @@ use crate::subject::{Capabilities, Profile, Subject, run_step};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The limit of tool outputs in the catalogue of models that the program is given.
 const LIMIT: ToolOutputLimit = ToolOutputLimit::Bytes(10_000);
@@ -226,6 +227,12 @@ impl Subject for CodexSubject {
         Ok(())
     }
 
+    fn hurry(&mut self, timeout: Duration) {
+        for program in &mut self.programs {
+            program.hurry(timeout);
+        }
+    }
+
     /// Projections change nothing, so they are made when all other steps are done, many at a time.
     fn run(&mut self, script: &[Step]) -> Vec<Outcome> {
         let mut outcomes = Vec::with_capacity(script.len());
@@ -376,4 +383,56 @@ fn failure(error: CodexError) -> Failure {
         | CodexError::TurnFailed { .. } => FailureKind::Crashed,
     };
     Failure::new(kind, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(payload: &str) -> Vec<u8> {
+        let mut rollout = empty_session();
+        write_line(&mut rollout, "response_item", |out| out.extend_from_slice(payload.as_bytes()));
+        rollout
+    }
+
+    fn damage(before: &[u8], after: &[u8]) -> Option<String> {
+        gained(before, after).err().map(|failure| failure.message)
+    }
+
+    #[test]
+    fn a_record_may_gain_messages_and_nothing_else() {
+        let before = empty_session();
+        assert_eq!(damage(&before, &before), None);
+        assert_eq!(damage(&before, &with(r#"{"type":"message","role":"user","content":[]}"#)), None);
+        let synthetic = with(r#"{"type":"function_call_output","call_id":"a","output":"aborted"}"#);
+        let expected =
+            "the durable record is damaged: a \"function_call_output\" was written that nobody recorded";
+        assert_eq!(damage(&before, &synthetic).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_record_that_was_changed_cut_or_emptied_is_damaged() {
+        let before = with(r#"{"type":"message","role":"user","content":[]}"#);
+        let changed = with(r#"{"type":"message","role":"usex","content":[]}"#);
+        let cut = before.split_last().map(|(_, cut)| cut).unwrap_or_default();
+        for after in [changed.as_slice(), cut, b""] {
+            let expected = "the durable record is damaged: what stood in the rollout was changed";
+            assert_eq!(damage(&before, after).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn of_what_a_rollback_wrote_the_lines_up_to_its_own_are_taken_over() {
+        let mut gained = Vec::new();
+        for event in ["token_count", "thread_rolled_back", "task_started"] {
+            write_line(&mut gained, "event_msg", |out| {
+                let mut payload = ObjectWriter::open(out);
+                payload.string("type", event);
+                payload.close();
+            });
+        }
+        let taken = rollback_line(&gained).map(String::from_utf8_lossy).expect("it says so");
+        assert!(taken.ends_with("\"thread_rolled_back\"}}\n") && taken.starts_with('{'), "{taken}");
+        assert_eq!(rollback_line(b"{\"payload\":{\"type\":\"token_count\"}}\n"), None);
+    }
 }

@@ -11,7 +11,7 @@ mod drive;
 mod escaped;
 mod initialize;
 mod items;
-mod orphans;
+pub(super) mod orphans;
 mod pipes;
 mod process;
 mod raw;
@@ -248,6 +248,10 @@ impl Subject for Stdio {
 
     fn fork(&mut self) -> Result<(), Failure> {
         self.step(Step::Fork).map(|_| ())
+    }
+
+    fn hurry(&mut self, timeout: Duration) {
+        self.options.timeout = self.options.timeout.min(timeout);
     }
 
     /// All steps are sent at once, as far as they fit in what may be in flight.

@@ -1,4 +1,5 @@
-//! Ending everything that a subject started, also what left its process group.
+//! Ending everything that a subject started, also what left its process group. The driver of the real program
+//! (`codex/`) ends it by the same means.
 //!
 //! Every subject is started with a variable of its own in its environment, which its descendants inherit: by that, by
 //! its process group and by the tree of parents they are found. The tree and the environment are read from `/proc`;
@@ -15,11 +16,12 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The variable by which a descendant of a subject is known.
-pub(super) const MARK: &str = "CALLPAIR_SUBJECT";
+pub(in crate::subject) const MARK: &str = "CALLPAIR_SUBJECT";
 
 /// Subjects that run, so that they are never taken for orphans.
 static RUNNING: Mutex<Running> = Mutex::new(Running { pids: Vec::new(), adopts: false });
@@ -49,8 +51,16 @@ pub fn adopt() -> io::Result<()> {
     Ok(())
 }
 
+/// A mark that no other subject has, of this process or of another one.
+pub(in crate::subject) fn fresh_mark() -> String {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}.{number}.{now}", std::process::id())
+}
+
 /// Starts a child of which [`end`] knows.
-pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Pid)> {
+pub(in crate::subject) fn spawn(command: &mut Command) -> io::Result<(Child, Pid)> {
     let mut running = running();
     let child = command.spawn()?;
     let pid = Pid::from_child(&child);
@@ -60,7 +70,7 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Pid)> {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(in crate::subject) enum End {
     /// It exited with this status.
     Exited(i32),
     /// A signal ended it.
@@ -81,7 +91,7 @@ impl fmt::Display for End {
 }
 
 /// How a child ended, if it did. It is not reaped by this.
-pub(super) fn ended(pid: Pid) -> Option<End> {
+pub(in crate::subject) fn ended(pid: Pid) -> Option<End> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status = waitid(WaitId::Pid(pid), look).ok()??;
     let signalled = || status.terminating_signal().map(End::Signalled);
@@ -89,7 +99,7 @@ pub(super) fn ended(pid: Pid) -> Option<End> {
 }
 
 /// Ends a child, its process group and all that it started, and reaps it.
-pub(super) fn end(child: &mut Child, pid: Pid, mark: &str) {
+pub(in crate::subject) fn end(child: &mut Child, pid: Pid, mark: &str) {
     end_descendants(pid, mark);
     // A killed child ends at once, unless the system holds it (in a read from a dead network drive, say).
     for _ in 0..500 {
@@ -111,11 +121,15 @@ fn reap(child: &mut Child, pid: Pid) -> bool {
     ended
 }
 
+/// How long what was killed is waited for: it ends at once, unless the system is busy or holds it.
+const LINGERS: Duration = Duration::from_secs(2);
+
 /// As long as the child is not reaped its number is not given to another process, nor that of its group.
 fn end_descendants(pid: Pid, mark: &str) {
-    // What is gone already cannot be killed: no error counts. A process may be born while the list is read, so the
-    // list is read until it is empty.
-    for _ in 0..20 {
+    // What is gone already cannot be killed: no error counts. A process may be born while the list is read, and a killed one
+    // takes its time on a busy machine, so the list is read until it is empty.
+    let deadline = Instant::now() + LINGERS;
+    while Instant::now() < deadline {
         let found = descendants(pid, mark);
         let _ = kill_process_group(pid, Signal::KILL);
         for descendant in &found {
@@ -187,7 +201,8 @@ fn reap_adopted() {
     if !running.adopts {
         return;
     }
-    for _ in 0..20 {
+    let deadline = Instant::now() + LINGERS;
+    while Instant::now() < deadline {
         let own = getpid().as_raw_nonzero().get();
         let mut adopted = processes();
         adopted.retain(|entry| entry.parent == own && !running.pids.contains(&entry.pid));

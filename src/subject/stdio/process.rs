@@ -11,8 +11,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio as Pipe};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// How long a subject that was told to end has for it.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -50,7 +49,7 @@ impl Process {
     /// Starts a program, the leader of a process group of its own.
     pub(super) fn start(argv: &[String]) -> io::Result<Process> {
         let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mark = fresh_mark();
+        let mark = orphans::fresh_mark();
         let mut command = Command::new(program);
         command.args(arguments).env(orphans::MARK, &mark).process_group(0);
         command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
@@ -179,16 +178,22 @@ impl Process {
         };
         let (kind, message) = match lost {
             Lost::Ended => {
-                let how = match self.wait(LAST_WORDS) {
-                    Some(end) => end.to_string(),
-                    None => "it closed its stdout and went on running".to_owned(),
+                let (kind, how) = match self.wait(LAST_WORDS) {
+                    Some(end) => (FailureKind::Crashed, end.to_string()),
+                    // It will never answer, and to see that costs as much as a hang.
+                    None => (FailureKind::Hung, "it closed its stdout and went on running".to_owned()),
                 };
-                (FailureKind::Crashed, format!("{how} without an answer{unfinished}"))
+                (kind, format!("{how} without an answer{unfinished}"))
             }
             Lost::StdinClosed => {
                 (FailureKind::Crashed, "it closed its stdin before it was told to shut down".to_owned())
             }
-            Lost::TimedOut => (FailureKind::Hung, format!("no answer within {timeout:?}{unfinished}")),
+            Lost::TimedOut => {
+                let ended = orphans::ended(self.pid).map_or_else(String::new, |end| {
+                    format!(": {end}, and what it started holds its stdout open")
+                });
+                (FailureKind::Hung, format!("no answer within {timeout:?}{ended}{unfinished}"))
+            }
             Lost::Interrupted => {
                 (FailureKind::Crashed, "ended, because a signal interrupted callpair".to_owned())
             }
@@ -236,12 +241,4 @@ impl Drop for Process {
 fn with_tail(mut failure: Failure, pipes: &Pipes) -> Failure {
     failure.message.push_str(&pipes.tail().report());
     failure
-}
-
-/// A mark that no other subject has, of this process or of another one.
-fn fresh_mark() -> String {
-    static STARTED: AtomicU64 = AtomicU64::new(0);
-    let number = STARTED.fetch_add(1, Ordering::Relaxed);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    format!("{}.{number}.{now}", std::process::id())
 }

@@ -33,6 +33,11 @@ pub fn interrupted() -> bool {
     INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
+/// The flag itself, for whoever is told to end by one.
+pub fn flag() -> &'static AtomicBool {
+    INTERRUPTED.get_or_init(Arc::default)
+}
+
 /// By the mask that Linux shows; elsewhere nothing is known to be ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
