@@ -179,13 +179,14 @@ impl Subject for Bank {
         Ok(())
     }
 
-    /// The record is copied, and an item without an id gets a fresh one, named as in the reference.
+    /// The record is copied, and an item without an id, or with an empty one, gets a fresh one, named as in the reference.
     fn fork(&mut self) -> Result<(), Failure> {
         self.record.end_turn(None);
         self.spoil_forked();
         self.forks += 1;
         let mut fresh = 0_u64;
-        for id in self.record.items_mut().filter_map(ResponseItem::id_mut).filter(|id| id.is_none()) {
+        let missing = |id: &&mut Option<ItemId>| id.as_ref().is_none_or(|id| id.as_str().is_empty());
+        for id in self.record.items_mut().filter_map(ResponseItem::id_mut).filter(missing) {
             fresh += 1;
             *id = Some(ItemId::from(format!("fork_{}_{fresh}", self.forks)));
         }

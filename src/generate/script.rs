@@ -5,7 +5,7 @@ use super::features::{Feature, Features};
 use super::history::HistoryDraw;
 use crate::case::{Case, Items, Step};
 use crate::history::ToolOutputLimit;
-use crate::item::{ItemKind, Modalities};
+use crate::item::{ItemKind, Modalities, ResponseItem};
 use crate::pairing::{CallKind, OutputKind};
 use crate::subject::{Capabilities, Profile};
 use std::fmt;
@@ -130,7 +130,10 @@ pub fn case<D: Draw>(draw: &mut D, options: &Options) -> Case {
         let items = history.take(chunk);
         left -= chunk;
         script.so_far.extend(items.iter().cloned());
-        script.steps.push(if first && replace_first { Step::Replace(items) } else { Step::Record(items) });
+        script.steps.push(match first && replace_first {
+            true => Step::Replace(script.replacement(items)),
+            false => Step::Record(items),
+        });
         first = false;
         if script.happens_between(history.draw()) {
             history.forget();
@@ -197,6 +200,7 @@ impl ScriptDraw<'_> {
             replaced = true;
             let kept = self.kept(draw);
             self.so_far.clone_from(&kept);
+            let kept = self.replacement(kept);
             self.steps.push(Step::Replace(kept));
         }
         if self.has(Feature::Rollbacks) && draw.chance(1, 4) {
@@ -221,6 +225,15 @@ impl ScriptDraw<'_> {
             kept.clear();
         }
         kept
+    }
+
+    /// What of some items a replacement can bring. Of a kind that the program does not know, the record may keep nothing and
+    /// the request keeps no name; so where nothing else is seen, what became of such an item cannot be told.
+    fn replacement(&self, mut items: Items) -> Items {
+        if self.options.capabilities.seen_by_resuming {
+            items.retain(|item| !matches!(**item, ResponseItem::Other(_)));
+        }
+        items
     }
 
     fn project(&mut self, draw: &mut impl Draw) {

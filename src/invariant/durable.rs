@@ -45,7 +45,7 @@ pub(super) const RESUME_PREPARES: Invariant = Invariant {
 
 pub(super) const FORK_KEEPS_HISTORY: Invariant = Invariant {
     id: "durable/fork-keeps-history",
-    statement: "A fork begins with the history of its source; only missing item ids may be filled.",
+    statement: "A fork begins with the history of its source; only missing and empty item ids may be filled.",
     law: "fork(H) = H, ids of items without one apart",
     why: "The fork goes on from something else than what was forked.",
     needs: Needs::Fork,
@@ -172,7 +172,8 @@ fn fork_keeps_history(observed: &Observed<'_>) -> Verdict {
         }
         checked += 1;
         let same = |(own, forked): (&Arc<ResponseItem>, &Arc<ResponseItem>)| {
-            let kept = own.id().is_none() || own.id() == forked.id();
+            let missing = own.id().is_none_or(|id| id.as_str().is_empty());
+            let kept = missing || own.id() == forked.id();
             kept && same_loaded(&without_id(own), &without_id(forked), prepares)
         };
         if before.len() != after.len() || !before.iter().zip(after).all(same) {

@@ -1,35 +1,15 @@
 //! Passes that put the plainest item of a kind, or of a plainer kind, in an item's place.
 
 use super::edits::{Edit, Place, Unit, placed};
+use super::plain::{PLAINEST_FIRST, carried, message_of, message_with_image, plain, rank};
 use super::walk::{Choices, Plan, rewrite};
 use crate::case::Case;
-use crate::item::*;
-use crate::json::Json;
+use crate::item::{ItemId, ItemKind, ResponseItem};
 use crate::pairing::{CallKind, OutputKind, Role};
-use crate::projection::role;
+use crate::projection::{image_count, role};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
-
-/// The kinds, the plainest first: what everybody knows before what few do.
-const PLAINEST_FIRST: [ItemKind; 17] = [
-    ItemKind::Message,
-    ItemKind::FunctionCall,
-    ItemKind::FunctionCallOutput,
-    ItemKind::CustomToolCall,
-    ItemKind::CustomToolCallOutput,
-    ItemKind::LocalShellCall,
-    ItemKind::ToolSearchCall,
-    ItemKind::ToolSearchOutput,
-    ItemKind::Reasoning,
-    ItemKind::AgentMessage,
-    ItemKind::WebSearchCall,
-    ItemKind::ImageGenerationCall,
-    ItemKind::Compaction,
-    ItemKind::ContextCompaction,
-    ItemKind::AdditionalTools,
-    ItemKind::CompactionTrigger,
-    ItemKind::Other,
-];
 
 /// How many of them are tried in a history of many items; all of them only in one of few.
 const FEW_KINDS: usize = 3;
@@ -37,113 +17,8 @@ const FEW_KINDS: usize = 3;
 /// Up to how many items all kinds are tried.
 const FEW_ITEMS: usize = 4;
 
-/// Up to how many call ids are tried one by one.
-const CALL_ID_LIMIT: usize = 64;
-
-/// An item's place among the kinds, the plainest 0.
-pub(super) fn rank(item: &ResponseItem) -> usize {
-    let kind = item.kind();
-    PLAINEST_FIRST.iter().position(|plain| *plain == kind).unwrap_or(PLAINEST_FIRST.len())
-}
-
-/// The plainest item of a kind with these ids.
-fn plain(kind: ItemKind, id: Option<ItemId>, call_id: Option<CallId>) -> ResponseItem {
-    let some_call_id = || call_id.clone().unwrap_or_else(|| CallId::from("a"));
-    let text = String::new;
-    let word = |key| super::fields::plain_word(key).unwrap_or_default().to_owned();
-    match kind {
-        ItemKind::Message => {
-            ResponseItem::Message(Message { id, role: word("role"), content: Vec::new(), phase: None })
-        }
-        ItemKind::AgentMessage => ResponseItem::AgentMessage(AgentMessage {
-            id,
-            author: text(),
-            recipient: text(),
-            content: Vec::new(),
-        }),
-        ItemKind::Reasoning => ResponseItem::Reasoning(Reasoning {
-            id,
-            summary: Vec::new(),
-            content: ReasoningContent(None),
-            encrypted_content: None,
-        }),
-        ItemKind::LocalShellCall => plain_shell_call(id, call_id),
-        ItemKind::FunctionCall => ResponseItem::FunctionCall(FunctionCall {
-            id,
-            name: text(),
-            namespace: None,
-            arguments: text(),
-            call_id: some_call_id(),
-        }),
-        ItemKind::ToolSearchCall => ResponseItem::ToolSearchCall(ToolSearchCall {
-            id,
-            call_id,
-            status: None,
-            execution: word("execution"),
-            arguments: Json::Null,
-        }),
-        ItemKind::FunctionCallOutput => ResponseItem::FunctionCallOutput(FunctionCallOutput {
-            id,
-            call_id: some_call_id(),
-            output: ToolOutput::Text(text()),
-        }),
-        ItemKind::CustomToolCall => ResponseItem::CustomToolCall(CustomToolCall {
-            id,
-            status: None,
-            call_id: some_call_id(),
-            name: text(),
-            namespace: None,
-            input: text(),
-        }),
-        ItemKind::CustomToolCallOutput => ResponseItem::CustomToolCallOutput(CustomToolCallOutput {
-            id,
-            call_id: some_call_id(),
-            name: None,
-            output: ToolOutput::Text(text()),
-        }),
-        ItemKind::ToolSearchOutput => ResponseItem::ToolSearchOutput(ToolSearchOutput {
-            id,
-            call_id,
-            status: word("status"),
-            execution: word("execution"),
-            tools: Vec::new(),
-        }),
-        ItemKind::WebSearchCall => {
-            ResponseItem::WebSearchCall(WebSearchCall { id, status: None, action: None })
-        }
-        ItemKind::ImageGenerationCall => ResponseItem::ImageGenerationCall(ImageGenerationCall {
-            id,
-            status: word("status"),
-            revised_prompt: None,
-            result: text(),
-        }),
-        ItemKind::Compaction => ResponseItem::Compaction(Compaction { id, encrypted_content: text() }),
-        ItemKind::ContextCompaction => {
-            ResponseItem::ContextCompaction(ContextCompaction { id, encrypted_content: None })
-        }
-        ItemKind::AdditionalTools => {
-            ResponseItem::AdditionalTools(AdditionalTools { id, role: word("role"), tools: Vec::new() })
-        }
-        ItemKind::CompactionTrigger => ResponseItem::CompactionTrigger,
-        ItemKind::Other => ResponseItem::Other("other".to_owned()),
-    }
-}
-
-fn plain_shell_call(id: Option<ItemId>, call_id: Option<CallId>) -> ResponseItem {
-    let action = LocalShellAction::Exec(Exec {
-        command: Vec::new(),
-        timeout_ms: None,
-        working_directory: None,
-        env: None,
-        user: None,
-    });
-    ResponseItem::LocalShellCall(LocalShellCall {
-        id,
-        call_id,
-        status: LocalShellStatus::Completed,
-        action: Box::new(action),
-    })
-}
+/// Up to how many groups of items are changed together.
+const GROUP_LIMIT: usize = 64;
 
 fn set(place: Place, item: ResponseItem) -> Edit {
     Edit::SetItem(place, Arc::new(item))
@@ -162,53 +37,113 @@ pub(super) fn plain_items_with_ids(case: &Case) -> Plan {
 fn plain_of_own_kind(case: &Case, id: impl Fn(&ResponseItem) -> Option<ItemId>) -> Plan {
     let plainer = placed(case).filter_map(|(place, item)| {
         let plain = plain(item.kind(), id(item), item.call_id().cloned());
-        (plain != **item).then(|| vec![set(place, plain)])
+        (recorded(&plain) != recorded(item)).then(|| vec![set(place, plain)])
     });
     Plan::Together(plainer.collect())
 }
 
-/// All items of a call id of another kind of call at once, so that pairs stay pairs.
-pub(super) fn plainer_kinds_by_call_id(case: &Case) -> Plan {
-    let mut by_id: Vec<Vec<(Place, &ResponseItem)>> = Vec::new();
-    let mut known: HashMap<&CallId, usize> = HashMap::new();
-    for (place, item) in placed(case) {
-        let Some(call_id) = item.call_id() else { continue };
-        let at = *known.entry(call_id).or_insert(by_id.len());
-        match by_id.get_mut(at) {
-            Some(items) => items.push((place, item)),
-            None => by_id.push(vec![(place, item)]),
+/// The item as it is written: what is not sent counts as equal, but is still there.
+fn recorded(item: &ResponseItem) -> Vec<u8> {
+    let mut json = Vec::new();
+    item.write_recorded(&mut json);
+    json
+}
+
+/// Several items of another kind at once: those of all calls, so that ids that only nearly agree go along; those of a call
+/// id, so that pairs stay pairs; those of one kind.
+pub(super) fn plainer_kinds_together(case: &Case) -> Plan {
+    let few = case.item_count() <= FEW_ITEMS;
+    let all: Vec<Placed> = placed(case).map(|(place, item)| (place, &**item)).collect();
+    let by_call_id = grouped(&all, |item| item.call_id());
+    let mut places: Vec<Choices> = Vec::new();
+    for items in std::iter::once(all.clone()).chain(by_call_id) {
+        let swaps = FAMILIES.iter().flat_map(|a| FAMILIES.iter().map(move |b| (*a, *b)));
+        let families: Vec<Units> = FAMILIES.iter().map(|call| of_family(&items, few, |_| *call)).collect();
+        let swapped: Vec<Units> = swaps
+            .map(|(a, b)| {
+                of_family(&items, few, |own| {
+                    if own == a {
+                        b
+                    } else if own == b {
+                        a
+                    } else {
+                        own
+                    }
+                })
+            })
+            .collect();
+        places.push(families.into_iter().chain(swapped).flatten().map(rewrite).collect());
+    }
+    for items in grouped(&all, |item| Some(item.kind())) {
+        let units =
+            PLAINEST_FIRST.iter().take(FEW_KINDS).flat_map(|kind| as_kinds(&items, few, |_| Some(*kind)));
+        places.push(units.map(rewrite).collect());
+    }
+    Plan::Choices(places)
+}
+
+/// The kinds of calls, with their outputs, the plainest first.
+const FAMILIES: [CallKind; 4] =
+    [CallKind::Function, CallKind::CustomTool, CallKind::LocalShell, CallKind::ToolSearch];
+
+type Placed<'a> = (Place, &'a ResponseItem);
+
+/// The same change in several forms: without what the items hold, with what they hold.
+type Units = Vec<Unit>;
+
+/// Groups of at least two items, by a key.
+fn grouped<'a, K: Hash + Eq>(
+    items: &[Placed<'a>],
+    key: impl Fn(&'a ResponseItem) -> Option<K>,
+) -> Vec<Vec<Placed<'a>>> {
+    let mut groups: Vec<Vec<Placed<'a>>> = Vec::new();
+    let mut known: HashMap<K, usize> = HashMap::new();
+    for &(place, item) in items {
+        let Some(key) = key(item) else { continue };
+        let at = *known.entry(key).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.push((place, item)),
+            None => groups.push(vec![(place, item)]),
         }
     }
-    let several = by_id.into_iter().filter(|items| items.len() > 1).take(CALL_ID_LIMIT);
-    let calls = [CallKind::Function, CallKind::CustomTool, CallKind::LocalShell, CallKind::ToolSearch];
-    let places = several.map(|items| {
-        let most = items.iter().map(|(_, item)| rank(item)).max().unwrap_or(0);
-        let units = calls.into_iter().map(|call| as_call_kind(&items, call));
-        let plainer = units.filter(|unit| !unit.is_empty() && top_rank(unit) < most);
-        plainer.map(rewrite).collect::<Choices>()
-    });
-    Plan::Choices(places.collect())
+    groups.retain(|group| group.len() > 1);
+    groups.truncate(GROUP_LIMIT);
+    groups
 }
 
-fn as_call_kind(items: &[(Place, &ResponseItem)], call: CallKind) -> Unit {
-    let item_kind = |item: &ResponseItem| match role(item) {
-        Role::Call { .. } => Some(call_item(call)),
-        Role::Output { .. } => Some(output_item(call.output())),
+/// Calls and outputs as those of another kind of call.
+fn of_family(items: &[Placed<'_>], few: bool, family: impl Fn(CallKind) -> CallKind) -> Units {
+    let kind = |item: &ResponseItem| match role(item) {
+        Role::Call { kind, .. } => Some(call_item(family(kind))),
+        Role::Output { kind, .. } => {
+            let own = FAMILIES.into_iter().find(|call| call.output() == kind)?;
+            Some(output_item(family(own).output()))
+        }
         Role::Bystander => None,
     };
-    let edits = items.iter().filter_map(|(place, item)| {
-        let plain = plain(item_kind(item)?, item.id().cloned(), item.call_id().cloned());
-        Some(set(*place, plain))
-    });
-    edits.collect()
+    as_kinds(items, few, kind)
 }
 
-fn top_rank(unit: &Unit) -> usize {
-    let ranks = unit.iter().map(|edit| match edit {
-        Edit::SetItem(_, item) => rank(item),
-        _ => 0,
-    });
-    ranks.max().unwrap_or(0)
+/// Items as others of these kinds, where those are plainer taken together.
+fn as_kinds(items: &[Placed<'_>], few: bool, kind: impl Fn(&ResponseItem) -> Option<ItemKind>) -> Units {
+    let changed: Vec<(Place, &ResponseItem, ItemKind)> = items
+        .iter()
+        .filter_map(|&(place, item)| kind(item).map(|kind| (place, item, kind)))
+        .filter(|(_, item, kind)| item.kind() != *kind)
+        .collect();
+    let ranks = |rank: &dyn Fn(&(Place, &ResponseItem, ItemKind)) -> usize| {
+        let mut ranks: Vec<usize> = changed.iter().map(rank).collect();
+        ranks.sort_unstable();
+        ranks
+    };
+    if ranks(&|(_, _, kind)| rank(*kind)) >= ranks(&|(_, item, _)| rank(item.kind())) {
+        return Units::new();
+    }
+    let without = changed
+        .iter()
+        .map(|(place, item, kind)| set(*place, plain(*kind, item.id().cloned(), item.call_id().cloned())));
+    let with = changed.iter().map(|(place, item, kind)| set(*place, carried(*kind, item)));
+    if few { vec![without.collect(), with.collect()] } else { vec![without.collect()] }
 }
 
 fn call_item(kind: CallKind) -> ItemKind {
@@ -230,15 +165,36 @@ fn output_item(kind: OutputKind) -> ItemKind {
 
 /// Each item of a plainer kind, alone.
 pub(super) fn plainer_kinds(case: &Case) -> Plan {
-    let kinds = if case.item_count() <= FEW_ITEMS { PLAINEST_FIRST.len() } else { FEW_KINDS };
+    let few = case.item_count() <= FEW_ITEMS;
     let places = placed(case).map(|(place, item)| {
-        let plainer = PLAINEST_FIRST.iter().take(rank(item).min(kinds));
-        let forms = plainer.flat_map(|kind| {
-            let without_id = plain(*kind, None, item.call_id().cloned());
-            let with_id = item.id().map(|id| plain(*kind, Some(id.clone()), item.call_id().cloned()));
-            std::iter::once(without_id).chain(with_id)
-        });
-        forms.map(|form| rewrite(vec![set(place, form)])).collect::<Choices>()
+        let forms = if few { all_plainer(item) } else { few_plainer(item) };
+        forms.into_iter().map(|form| rewrite(vec![set(place, form)])).collect::<Choices>()
     });
     Plan::Choices(places.collect())
+}
+
+fn plainer_kinds_of(item: &ResponseItem) -> impl Iterator<Item = ItemKind> {
+    PLAINEST_FIRST.into_iter().take(rank(item.kind()))
+}
+
+/// The plainest items of the plainest kinds that may take an item's place.
+pub(super) fn few_plainer(item: &ResponseItem) -> Vec<ResponseItem> {
+    plainer_kinds_of(item).take(FEW_KINDS).map(|kind| plain(kind, None, item.call_id().cloned())).collect()
+}
+
+/// All items that may take an item's place: without an id and with it, and with what the item holds.
+fn all_plainer(item: &ResponseItem) -> Vec<ResponseItem> {
+    let of_kind = |kind| {
+        let mut forms = vec![plain(kind, None, item.call_id().cloned())];
+        if item.id().is_some() {
+            forms.push(plain(kind, item.id().cloned(), item.call_id().cloned()));
+        }
+        if kind == ItemKind::Message {
+            forms.extend(["assistant", "system"].map(|role| message_of(role, Vec::new())));
+            forms.extend((image_count(item) > 0).then(message_with_image));
+        }
+        forms.push(carried(kind, item));
+        forms
+    };
+    plainer_kinds_of(item).flat_map(of_kind).collect()
 }

@@ -16,6 +16,7 @@ mod memo;
 mod names;
 mod near;
 mod order;
+mod plain;
 mod steps;
 mod texts;
 mod tree;

@@ -131,12 +131,13 @@ pub(super) fn apart(case: &Case) -> Plan {
     Plan::Together(units)
 }
 
-/// Whether a name is one of those that [`plain_name`] gives to the first of `count` names.
+/// Whether a name is one of those that [`one_by_one`] gives to `count` names.
 pub(super) fn is_plain(name: &str, count: usize) -> bool {
-    (0..count).any(|number| plain_name(number) == name)
+    (0..=count).any(|number| plain_name(number) == name)
 }
 
-/// One name after the other, where not all can be changed at once.
+/// One name after the other, where not all can be changed at once. The second choice is for what must not have the name
+/// of something else, such as an item and its call.
 pub(super) fn one_by_one(case: &Case) -> Plan {
     let mut places: Vec<Choices> = Vec::new();
     for sort in SORTS {
@@ -144,13 +145,16 @@ pub(super) fn one_by_one(case: &Case) -> Plan {
         let odd = names.iter().filter(|name| !is_plain(name, names.len()));
         for name in odd.take(NAME_LIMIT) {
             let name = (*name).to_owned();
-            let rename: Rewrite = Box::new(move |case| {
-                let taken: HashSet<&str> = sort.names(case).into_iter().collect();
-                let spare = (0..).map(plain_name).find(|spare| !taken.contains(spare.as_str()))?;
-                Some(renamed(case, sort, &HashMap::from([(name.as_str(), spare)])))
-            });
-            places.push(vec![rename]);
+            places.push((0..2).map(|choice| to_spare_name(sort, name.clone(), choice)).collect());
         }
     }
     Plan::Choices(places)
+}
+
+fn to_spare_name(sort: Sort, name: String, choice: usize) -> Rewrite {
+    Box::new(move |case| {
+        let taken: HashSet<&str> = sort.names(case).into_iter().collect();
+        let mut spare = (0..).map(plain_name).filter(|spare| !taken.contains(spare.as_str()));
+        Some(renamed(case, sort, &HashMap::from([(name.as_str(), spare.nth(choice)?)])))
+    })
 }

@@ -2,6 +2,7 @@
 //! near in the same way, a shorter name.
 
 use super::names::{SORTS, Sort, is_plain, renamed};
+use super::texts::plainer_letters;
 use super::walk::{Choices, Plan, Rewrite};
 use crate::case::Case;
 use std::collections::HashMap;
@@ -14,8 +15,8 @@ const NEAR_PAIRS: &[(&str, &str)] = &[
     ("", "a"),
     ("1", "01"),
     ("call_a", "a"),
-    ("\u{e9}", "e\u{301}"),
     ("\u{e9}", "e"),
+    ("\u{e9}", "e\u{301}"),
     ("a", "a\0"),
 ];
 
@@ -25,7 +26,7 @@ const NAME_LIMIT: usize = 6;
 /// Up to how long a name is shortened letter by letter.
 const LETTER_LIMIT: usize = 80;
 
-/// Two names at once, for a pair that is near in some plainer way.
+/// Two names at once, for a pair that is near in some plainer way; and the shorter of them first.
 pub(super) fn plainer_pairs(case: &Case) -> Plan {
     let mut places: Vec<Choices> = Vec::new();
     for sort in SORTS {
@@ -47,10 +48,11 @@ pub(super) fn plainer_pairs(case: &Case) -> Plan {
 fn pairs_before(sort: Sort, first: &str, second: &str) -> Choices {
     let both_ways = NEAR_PAIRS.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
     let plainer = both_ways.take_while(|pair| *pair != (first, second));
-    let choices = plainer.map(|(a, b)| {
+    let renamed = |a: &str, b: &str| {
         rename(sort, vec![(first.to_owned(), a.to_owned()), (second.to_owned(), b.to_owned())])
-    });
-    choices.collect()
+    };
+    let swapped = (second.len() < first.len()).then(|| renamed(second, first));
+    plainer.map(|(a, b)| renamed(a, b)).chain(swapped).collect()
 }
 
 /// Renames, where no two names fall together by it.
@@ -118,6 +120,8 @@ fn letter_by_letter(sort: Sort, name: &str) -> Vec<Choices> {
         rename(sort, vec![(name.to_owned(), changed)])
     };
     let shorter = (0..letters.len()).map(|at| vec![change(at, None)]);
-    let odd = letters.iter().enumerate().filter(|(_, letter)| **letter != 'a');
-    shorter.chain(odd.map(|(at, _)| vec![change(at, Some('a'))])).collect()
+    let plainer = letters.iter().enumerate().map(|(at, letter)| {
+        plainer_letters(*letter).map(|plain| change(at, Some(plain))).collect::<Choices>()
+    });
+    shorter.chain(plainer).collect()
 }

@@ -12,7 +12,8 @@ use std::fmt;
 pub(super) enum Plan {
     /// Changes that do not depend on each other: all at once, then by halves.
     Together(Vec<Unit>),
-    /// For each place its alternatives, the plainest first. The first that fails is taken.
+    /// For each place its alternatives, the plainest first. The first that fails is taken; what comes behind the case as
+    /// it is, is less plain and not tried.
     Choices(Vec<Choices>),
     /// The same, but each may change what the others are about: after one is taken, the pass plans again.
     Again(Vec<Choices>),
@@ -38,18 +39,23 @@ const PASSES: &[fn(&Case) -> Plan] = &[
     steps::simpler_steps,
     kinds::plain_items,
     kinds::plain_items_with_ids,
-    kinds::plainer_kinds_by_call_id,
+    kinds::plainer_kinds_together,
     kinds::plainer_kinds,
     fields::without_elements,
+    fields::plain_words,
     fields::simpler_values,
     names::plain_names,
     names::apart,
     names::one_by_one,
     near::plainer_pairs,
     near::shorter_names,
+    texts::much_shorter,
+    texts::plain_bytes,
     texts::plain_letters,
     texts::shorter,
+    texts::odd_letters,
     order::ordered,
+    order::fewer_in_another_order,
 ];
 
 /// What is to be done next.
@@ -183,8 +189,12 @@ impl Tries {
             Tries::Choices { places, .. } => loop {
                 let Some(place) = places.front() else { return Trial::None };
                 match place.front() {
-                    Some(rewrite) => return rewrite(smallest).map_or(Trial::Nothing, Trial::Case),
                     None => places.pop_front(),
+                    Some(rewrite) => match rewrite(smallest) {
+                        None => return Trial::Nothing,
+                        Some(same) if same == *smallest => places.pop_front(),
+                        Some(case) => return Trial::Case(case),
+                    },
                 };
             },
         }

@@ -61,6 +61,8 @@ impl Subject for SessionSubject {
             truncation: Some(LIMIT),
             // Pictures are prepared as soon as a history is installed, not only on a resume, so none are drawn that change.
             prepares_pictures: false,
+            // An unknown kind in a replacement keeps no name in the file.
+            seen_by_resuming: true,
             profile: Profile::Codex,
             ..Capabilities::stateless("session")
         }

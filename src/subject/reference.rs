@@ -133,13 +133,13 @@ impl Subject for Reference {
         Ok(())
     }
 
-    /// As the program does with ids on: the lines are copied, and an item without an id gets a fresh one.
+    /// As the program does with ids on: the lines are copied, and an item without an id, or with an empty one, gets a fresh one.
     fn fork(&mut self) -> Result<(), Failure> {
         self.end_task();
         self.forks += 1;
         let (forks, mut fresh) = (self.forks, 0_u64);
         let mut with_id = |item: &mut Arc<ResponseItem>| {
-            if item.id().is_some() {
+            if item.id().is_some_and(|id| !id.as_str().is_empty()) {
                 return;
             }
             if let Some(id) = Arc::make_mut(item).id_mut() {
@@ -160,5 +160,25 @@ impl Subject for Reference {
         self.live = empty_history();
         self.live.replace(resumed.history);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::{Compaction, ItemId};
+
+    #[test]
+    fn a_fork_fills_missing_and_empty_ids_and_keeps_others() {
+        let with_id = |id: Option<&str>| {
+            let (id, encrypted_content) = (id.map(ItemId::from), "x".to_owned());
+            Arc::new(ResponseItem::Compaction(Compaction { id, encrypted_content }))
+        };
+        let mut reference = Reference::new();
+        reference.record(&[with_id(None), with_id(Some("")), with_id(Some("own"))]).expect("it records");
+        reference.fork().expect("it forks");
+        let forked = reference.snapshot().expect("it has a history");
+        let ids: Vec<_> = forked.iter().filter_map(|item| item.id()).map(ItemId::as_str).collect();
+        assert_eq!(ids, ["fork_1_1", "fork_1_2", "own"]);
     }
 }

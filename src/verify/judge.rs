@@ -89,8 +89,24 @@ impl Judge {
         self.judge_only(subject, case, |_| true)
     }
 
+    /// Whether a case has only steps, kinds of items and modalities that the subject knows; a smaller case must not ask for more.
+    fn is_for_the_subject(&self, case: &Case) -> bool {
+        let can = &self.capabilities;
+        case.steps.iter().all(|step| match step {
+            Step::Record(items) | Step::Replace(items) => items.iter().all(|item| can.knows(item.kind())),
+            Step::Project(modalities) => can.modalities.contains(modalities),
+            Step::Resume => can.resume,
+            Step::Rollback(_) => can.rollback,
+            Step::Fork => can.fork,
+            Step::Snapshot => true,
+        })
+    }
+
     /// Runs a case and asks only the invariant of this id; the sentence, where it is broken. Minimising goes by it.
     pub fn breaks(&self, subject: &mut dyn Subject, case: &Case, id: &str) -> Option<String> {
+        if !self.is_for_the_subject(case) {
+            return None;
+        }
         let judgement = self.judge_only(subject, case, |invariant| invariant.id == id);
         let broken = judgement.broken.into_iter();
         broken

@@ -92,8 +92,11 @@ pub(super) fn verdict_words(outcome: &Outcome) -> String {
         Verdict::Fail => format!("no invariant is broken on {cases}, but the baseline is out of date"),
         Verdict::Vacuous if outcome.cases == 0 => "no case was judged".to_owned(),
         Verdict::Vacuous => {
-            let low = outcome.low_labels().count() as u64;
-            format!("no invariant is broken, but {} below the floor on {cases}", counted(low, "label"))
+            let low = match outcome.low_labels().count() as u64 {
+                1 => "1 label is below its floor".to_owned(),
+                low => format!("{} labels are below their floors", grouped(low)),
+            };
+            format!("no invariant is broken on {cases}, but {low}")
         }
         Verdict::Interrupted => format!("no invariant is broken on the {cases} judged so far"),
     };

@@ -156,7 +156,7 @@ impl TestCase<'_> {
         let mut metadata = ObjectWriter::open(writer.key("metadata"));
         write_json_number(metadata.key("case_number"), self.case_number);
         let steps = self.case.steps.iter().map(Step::name);
-        write_json_list(metadata.key("steps"), steps, |step, text| write_string(step, text));
+        write_json_list(metadata.key("steps"), steps, write_string);
         metadata.close();
         writer.close();
         text

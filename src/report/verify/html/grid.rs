@@ -21,7 +21,7 @@ pub(super) fn write_matrix(out: &mut impl Write, matrix: &Matrix) -> io::Result<
     )?;
     write!(
         out,
-        "<thead><tr><th scope=\"col\">Fault</th><th scope=\"col\" class=\"number\">By a law after</th>"
+        "<thead><tr><th scope=\"col\">Fault</th><th scope=\"col\" class=\"number\">By a law after, codex</th>"
     )?;
     for id in &columns {
         write!(out, "<th scope=\"col\" class=\"turned\"><span>{}</span></th>", escaped(id))?;

@@ -121,7 +121,7 @@ fn contents(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) ->
 
 fn laws(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
     section(out, "laws", "The four laws")?;
-    writeln!(out, "<ul class=\"laws\">")?;
+    writeln!(out, "<ul class=\"laws\" role=\"list\">")?;
     for law in &LAWS {
         let (class, word, on) = match law.standing(outcome) {
             Standing::Holds(cases) => ("good", "holds", format!("checked on {}", counted(cases, "case"))),

@@ -102,7 +102,7 @@ fn write_items(out: &mut impl Write, items: &Items) -> io::Result<()> {
     if items.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<ul class=\"rows\">")?;
+    writeln!(out, "<ul class=\"rows\" role=\"list\">")?;
     for row in shown(items.len(), |_| false) {
         match row {
             Shown::Row(at) => {
@@ -145,7 +145,7 @@ fn write_due(out: &mut impl Write, sighted: &Sighted, outcome: &Outcome) -> io::
     if rows.is_empty() {
         return writeln!(out, "<p>Nothing: the history is empty.</p>\n</div>");
     }
-    writeln!(out, "<ul class=\"rows\">")?;
+    writeln!(out, "<ul class=\"rows\" role=\"list\">")?;
     for shown in shown(rows.len(), |at| rows.get(at).is_some_and(|row| row.mark != ' ')) {
         match shown {
             Shown::Row(at) => {
@@ -178,7 +178,7 @@ fn write_came(out: &mut impl Write, sighted: &Sighted, settings: &Settings<'_>) 
     if rows.is_empty() {
         return writeln!(out, "<p>It is empty.</p>\n</div>");
     }
-    writeln!(out, "<ul class=\"rows\">")?;
+    writeln!(out, "<ul class=\"rows\" role=\"list\">")?;
     for shown in shown(rows.len(), |at| rows.get(at).is_some_and(|row| row.mark != Mark::Same)) {
         match shown {
             Shown::Row(at) => {
