@@ -39,7 +39,9 @@ export function argumentsOf(call) {
   return { arguments: call.arguments, ...(call.namespace != null && { namespace: call.namespace }) };
 }
 
-export function callOf(callId, name, carried) {
+/** The call that a package gives back; arguments that nothing was carried in are the package's own. */
+export function callOf(callId, name, input) {
+  const carried = typeof input?.arguments === "string" ? input : { arguments: JSON.stringify(input) };
   return { type: "function_call", call_id: callId, name, ...carried };
 }
 

@@ -5,6 +5,9 @@
 // messages, throws `MissingToolResultsError` for a call without a result; both in src/prompt) and the provider's
 // `convertToOpenAIResponsesInput`. Either error is a refusal: the package declines on purpose.
 //
+// `subject.mjs FOLDER whole|pruned`: as it is, or after `pruneMessages` with `toolCalls: "before-last-3-messages"`, which takes
+// out the calls and results of all messages but the last three.
+//
 // Empty texts of an assistant are left out by the package, as the API asks; so they get a letter in front while they travel.
 
 import { Refused, serve } from "../../../clients/typescript/callpair_subject.mjs";
@@ -17,7 +20,8 @@ import { pathToFileURL } from "node:url";
 const home = path.resolve(process.argv[2]);
 const require = createRequire(pathToFileURL(path.join(home, "package.json")));
 const load = (name) => import(pathToFileURL(require.resolve(name)));
-const { generateText, InvalidPromptError, MissingToolResultsError } = await load("ai");
+const pruned = process.argv[3] === "pruned";
+const { generateText, pruneMessages, InvalidPromptError, MissingToolResultsError } = await load("ai");
 const { createOpenAI } = await load("@ai-sdk/openai");
 const { version } = JSON.parse(fs.readFileSync(path.join(home, "node_modules/ai/package.json"), "utf8"));
 
@@ -71,7 +75,8 @@ function assistantPart(item) {
   return { type: "tool-call", toolCallId: item.call_id, toolName: item.name, input: carry.argumentsOf(item) };
 }
 
-async function prepare(messages) {
+async function prepare(history) {
+  const messages = pruned ? pruneMessages({ messages: history, toolCalls: "before-last-3-messages" }) : history;
   sent = undefined;
   try {
     await generateText({ model, messages, maxRetries: 0, allowSystemInMessages: true });
@@ -106,4 +111,4 @@ function backFromMessages(messages) {
 
 const project = (history) => carry.projected(history, forth, prepare, back, backFromMessages);
 
-await serve(project, { name: "ai", version, kinds: carry.KINDS });
+await serve(project, { name: `ai, ${process.argv[3]} history`, version, kinds: carry.KINDS });

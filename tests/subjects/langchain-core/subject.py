@@ -1,7 +1,8 @@
-"""langchain-core's `trim_messages` (messages/utils.py), with the settings that its documentation gives for a history that
-goes back to a chat model: strategy "last", start on a human message, keep the system message.
+"""langchain-core's `trim_messages` (messages/utils.py), which keeps the latest messages.
 
-`subject.py LIMIT`: the most messages that are kept, by `token_counter=len`. Dropping the oldest is what it is for.
+`subject.py LIMIT start-on-human|defaults`: the most messages that are kept, by `token_counter=len`; and with which settings:
+those that its documentation gives for a history that goes back to a chat model (start on a human message, keep the system
+message), or none. Dropping the oldest is what it is for.
 """
 
 import os
@@ -16,6 +17,7 @@ from importlib.metadata import version
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
 
 limit = int(sys.argv[1])
+settings = {"start_on": "human", "include_system": True} if sys.argv[2] == "start-on-human" else {}
 
 
 def forth(history):
@@ -51,9 +53,7 @@ def back(messages):
 
 
 def prepare(messages):
-    return trim_messages(
-        messages, max_tokens=limit, token_counter=len, strategy="last", start_on="human", include_system=True
-    )
+    return trim_messages(messages, max_tokens=limit, token_counter=len, strategy="last", **settings)
 
 
 def project(history, modalities):
@@ -61,5 +61,5 @@ def project(history, modalities):
 
 
 callpair_subject.serve(
-    project, name=f"langchain-core, {limit} messages", version=version("langchain-core"), kinds=carry.KINDS
+    project, name=f"langchain-core, {limit} messages, {sys.argv[2]}", version=version("langchain-core"), kinds=carry.KINDS
 )

@@ -3,7 +3,8 @@
 `prepare_input_with_session` of run_internal/session_persistence.py (drops calls without an output and the reasoning
 before them, and doubled items), then `prepare_model_input_items` of run_internal/items.py, as `Runner.run` calls them. The
 items of this package are those of the Responses API, so nothing is converted. The new message, which must come last, is
-left out of what comes back.
+left out of what comes back. Two items of one kind with one id are legal on no API, and this package keeps the later one
+(`deduplicate_input_items_preferring_latest`); a history that has such is refused.
 
 `subject.py unlimited|limited`: without and with `SessionSettings(limit=5)`, which keeps the latest items.
 """
@@ -68,6 +69,10 @@ loop = asyncio.new_event_loop()
 
 
 def project(history, modalities):
+    others = [item for item in history if item["type"] != "message" and item.get("call_id") is None]
+    named = [(item["type"], item["id"]) for item in others if item.get("id") is not None]
+    if len(set(named)) < len(named):
+        raise callpair_subject.Refused("two items of one kind with one id are legal on no API")
     session = ListSession(history)
     prepared, _ = loop.run_until_complete(prepare_input_with_session([PROMPT], session, None))
     *items, prompt = prepare_model_input_items(prepared)

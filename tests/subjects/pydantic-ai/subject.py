@@ -7,6 +7,9 @@ which gives the `input` of the request.
 
 What a model said in a row becomes one `ModelResponse`, what it was told in a row one `ModelRequest`, as a run records
 them. A developer's message is a `SystemPromptPart`.
+
+`subject.py plain|bars`: a bar in a call id is the package's own notation of earlier versions, for a call id and an item id;
+`plain` refuses histories that have one, `bars` sends them.
 """
 
 import asyncio
@@ -101,9 +104,11 @@ def item_of(part):
 
 
 def project(history, modalities):
+    if sys.argv[1] == "plain" and any("|" in item.get("call_id", "") for item in history):
+        raise callpair_subject.Refused("a call id with a bar is two ids in one")
     return carry.projected(history, forth, prepare, back_from_body, back_from_messages)
 
 
 callpair_subject.serve(
-    project, name="pydantic-ai", version=version("pydantic-ai-slim"), kinds=carry.KINDS
+    project, name=f"pydantic-ai, {sys.argv[1]} call ids", version=version("pydantic-ai-slim"), kinds=carry.KINDS
 )
