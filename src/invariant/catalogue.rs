@@ -57,6 +57,7 @@ pub const CATALOGUE: &[Invariant] = &[
     contract::DUPLICATE_ITEM_ID,
     contract::DUPLICATE_OUTPUT,
     contract::REASONING_FOLLOWED,
+    contract::REASONING_KEPT,
     contract::OUTPUT_ID_PREFIX,
     contract::ID_CHARSET,
     contract::ID_LENGTH,

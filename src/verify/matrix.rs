@@ -69,6 +69,10 @@ pub const IMPLIED: &[(&str, &str)] = &[
     ("metamorphic/modality", "follows from the image laws and conservation; needs no exact laws"),
     ("metamorphic/well-formed", "follows from conservation; the law that a healthy session meets every day"),
     (
+        "contract/item-without-required-reasoning",
+        "follows from conservation; what is left of it for subjects that drop messages on purpose",
+    ),
+    (
         "agreement/projection",
         "the exact model: the other laws are there to catch without it whatever it catches",
     ),
