@@ -20,10 +20,10 @@ pub enum Exit {
 /// For `--help`.
 pub(super) const HELP: &str = "\
 Examples:
-  callpair verify --subject-cmd \"python3 mine.py\"      generated histories for a projector of your own
-  callpair check ~/.codex/sessions                       what is wrong with recorded sessions
-  callpair project session.jsonl                         the request that a session becomes
-  callpair explain pairing/function-call                 what an id in a report is about
+  callpair verify --subject-cmd \"python3 mine.py\"   judges a projector of your own
+  callpair check ~/.codex/sessions                   what is wrong with recorded sessions
+  callpair project session.jsonl                     the request that a session becomes
+  callpair explain pairing/function-call             what an id in a report is about
 
 Exit status:
   0    all holds

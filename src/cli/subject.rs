@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What is verified, and by what measure
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SubjectArgs {
-    /// A subject within this program: reference (without it), bank (the second, plain implementation) or bank/FAULT (with
+    /// A subject within this program: reference (if none is named), bank (the second, plain implementation) or bank/FAULT (with
     /// a planted fault; `callpair explain` lists them), session (the session layer; feature `session`)
     #[arg(long, value_name = "NAME", conflicts_with = "subject_cmd")]
     subject: Option<String>,

@@ -153,7 +153,8 @@ impl Suite {
     /// Runs the suite in a test.
     ///
     /// # Panics
-    /// Once, with all that is broken, where [`check`](Self::check) gives an error.
+    /// Once, at the line of the test, with all that is broken, where [`check`](Self::check) gives an error.
+    #[track_caller]
     #[expect(clippy::panic, reason = "this is how a test fails")]
     pub fn assert<S: Subject + 'static>(&self, make: impl Fn() -> S + Sync) {
         if let Err(sentence) = self.check(make) {
