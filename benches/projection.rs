@@ -11,6 +11,8 @@
 
 #![allow(missing_docs, reason = "a bench has no public items; the macros of none are used")]
 
+mod clock;
+
 use callpair::history::{AnomalyPolicy, ContextManager};
 use callpair::item::{
     CallId, ContentPart, CustomToolCall, CustomToolCallOutput, FunctionCall, FunctionCallOutput, ItemId,
@@ -187,18 +189,18 @@ fn print_clones(largest: usize) {
 
 /// The median time of one call: after a warm-up, over samples of at least 50 microseconds, for about a second.
 fn median<T>(mut call: impl FnMut() -> T) -> Duration {
-    let begun = now();
+    let begun = clock::now();
     drop(black_box(call()));
-    let once = (now() - begun).as_nanos().max(1);
+    let once = (clock::now() - begun).as_nanos().max(1);
     let calls = (50_000 / once).clamp(1, 10_000) as usize;
     let mut results = Vec::with_capacity(calls);
     let mut samples: Vec<Duration> = Vec::new();
-    while samples.len() < 5 || (samples.len() < 501 && now() - begun < Duration::from_secs(1)) {
-        let sample = now();
+    while samples.len() < 5 || (samples.len() < 501 && clock::now() - begun < Duration::from_secs(1)) {
+        let sample = clock::now();
         for _ in 0..calls {
             results.push(black_box(call()));
         }
-        samples.push((now() - sample) / calls as u32);
+        samples.push((clock::now() - sample) / calls as u32);
         results.clear();
     }
     middle(samples)
@@ -210,9 +212,9 @@ fn median_cold<T>(mut call: impl FnMut() -> T) -> Duration {
     let samples = (0..15).map(|_| {
         other.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(3));
         black_box(&other);
-        let sample = now();
+        let sample = clock::now();
         let result = black_box(call());
-        let time = now() - sample;
+        let time = clock::now() - sample;
         drop(result);
         time
     });
@@ -222,20 +224,6 @@ fn median_cold<T>(mut call: impl FnMut() -> T) -> Duration {
 fn middle(mut samples: Vec<Duration>) -> Duration {
     samples.sort_unstable();
     samples[samples.len() / 2]
-}
-
-/// How long this thread has been on the processor: what others do on the machine meanwhile does not count.
-#[cfg(unix)]
-fn now() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-/// The clock on the wall, counted from the first call.
-#[cfg(not(unix))]
-fn now() -> Duration {
-    static BEGUN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
-    BEGUN.elapsed()
 }
 
 fn kept_ledger(items: &ItemList) -> Ledger<CallId> {

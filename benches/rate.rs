@@ -1,10 +1,13 @@
 //! How many cases a second the runner judges on the reference, on one thread, beside what drawing alone costs: this
 //! generator's, and that of a plain proptest strategy without any check.
 //!
-//! `cargo bench --bench rate`
+//! `cargo bench --bench rate`, or with words of the lines wanted: `cargo bench --bench rate -- without`
 
 #![allow(missing_docs)]
 
+mod clock;
+
+use callpair::case::Step;
 use callpair::generate::{self, Seeded};
 use callpair::item::{CallId, FunctionCall, FunctionCallOutput, ResponseItem, ToolOutput};
 use callpair::subject::{Reference, Subject};
@@ -12,15 +15,21 @@ use callpair::verify::Judge;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use std::time::Instant;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const CASES: u64 = 20_000;
 
 fn rate(name: &str, mut each: impl FnMut(u64)) {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    if !wanted.is_empty() && !wanted.iter().any(|word| name.contains(word.as_str())) {
+        return;
+    }
     (0..CASES / 10).for_each(&mut each);
-    let start = Instant::now();
+    let start = clock::now();
     (0..CASES).for_each(&mut each);
-    let elapsed = start.elapsed();
+    let elapsed = clock::now() - start;
     println!("{name:<48} {:>10.0} cases/s", CASES as f64 / elapsed.as_secs_f64());
 }
 
@@ -54,6 +63,17 @@ fn main() {
     let mut subject = Reference::new();
     let drawn = |number| generate::case(&mut Seeded::of_case(7, number), &options);
     rate("drawing only", |number| drop(drawn(number)));
+    let (mut items, mut projections) = (0, 0);
+    for case in (0..CASES).map(drawn) {
+        let steps = case.script(&capabilities.modalities);
+        items += case.item_count();
+        projections += steps.iter().filter(|step| matches!(step, Step::Project(_))).count();
+    }
+    println!(
+        "a case has {:.1} items and {:.1} projections in the mean",
+        items as f64 / CASES as f64,
+        projections as f64 / CASES as f64
+    );
     let mut runner = TestRunner::deterministic();
     let plain = plain_strategy();
     rate("drawing only, a plain proptest strategy", |_| {

@@ -12,6 +12,7 @@
 //! - [`item`]: what a history is made of, in the wire form and in the lossless form.
 //! - [`pairing`]: which call needs which output; from roles to a plan of repairs. Knows no item type.
 //! - [`projection`]: applies a plan to shared items; synthetic ids; stripping of pictures.
+//! - [`contract`]: what an API accepts of an input: rules with evidence, and the check of each.
 //! - [`history`]: `ContextManager`, the live history.
 //! - [`rollout`]: the durable record: reading, reconstruction, writing.
 //! - [`source`]: what a file is, and where each item stands in it.
@@ -32,6 +33,7 @@ pub mod case;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod contract;
 pub mod fault;
 pub mod fuzzing;
 pub mod generate;

@@ -4,6 +4,7 @@ use super::made_up::Hole;
 use super::{Hand, Slip};
 use crate::item::ItemId;
 use crate::pairing::OutputKind;
+use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
 
@@ -25,6 +26,11 @@ impl Hand {
         }
         let prefix = self.prefix(kind);
         let name = if self.slips(Slip::IdNameWithoutPrefix) { seed } else { format!("{prefix}:{seed}") };
+        if self.slips(Slip::IdSha256) {
+            let hash = Sha256::digest(name.as_bytes());
+            let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Some(ItemId::from(format!("{prefix}_{digits}")));
+        }
         let uuid = Uuid::new_v5(&self.namespace(), name.as_bytes());
         let uuid = match self.slip {
             Some(Slip::IdVersion4) => {
@@ -33,7 +39,8 @@ impl Hand {
             Some(Slip::IdWithoutDashes) => uuid.simple().to_string(),
             _ => uuid.to_string(),
         };
-        let id = ItemId::from(format!("{prefix}_{uuid}"));
+        let joint = if self.slips(Slip::IdColon) { ':' } else { '_' };
+        let id = ItemId::from(format!("{prefix}{joint}{uuid}"));
         let again = hole.earlier.iter().any(|(_, output)| output.id() == Some(&id));
         if again && self.slips(Slip::IdDisambiguated) {
             return Some(ItemId::from(format!("{}-{}", id.as_str(), hole.earlier.len())));

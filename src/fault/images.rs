@@ -77,7 +77,10 @@ impl Hand {
                 stripped.push(part);
                 continue;
             };
-            let placeholder = ContentPart::InputText(self.placeholder());
+            let placeholder = match self.slip {
+                Some(Slip::ImageOutputText) => ContentPart::OutputText(self.placeholder()),
+                _ => ContentPart::InputText(self.placeholder()),
+            };
             match self.fate(image, nth, stripped.last() == Some(&placeholder)) {
                 Fate::Stays => stripped.push(part),
                 Fate::Replaced => stripped.push(placeholder),

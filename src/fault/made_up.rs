@@ -82,7 +82,11 @@ impl Hand {
     }
 
     fn search_status(&self) -> &'static str {
-        if self.slips(Slip::ContentSearchStatus) { "incomplete" } else { "completed" }
+        match self.slip {
+            Some(Slip::ContentSearchStatus) => "incomplete",
+            Some(Slip::ContentSearchAborted) => "aborted",
+            _ => "completed",
+        }
     }
 
     fn search_execution<'a>(&self, call: &'a ResponseItem) -> &'a str {

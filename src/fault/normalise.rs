@@ -66,6 +66,7 @@ impl Hand {
         match self.slip {
             Some(Slip::ForgetAllButFirst) => missing.truncate(1),
             Some(Slip::ForgetAllButLast) => drop(missing.drain(..missing.len().saturating_sub(1))),
+            Some(Slip::AnswerTwice) => missing = missing.into_iter().flat_map(twice).collect(),
             _ => {}
         }
         missing
@@ -211,4 +212,13 @@ fn text_of(output: &ToolOutput) -> String {
         ToolOutput::Text(text) => text.clone(),
         ToolOutput::Parts(_) => String::new(),
     }
+}
+
+/// An output, and a second one of another maker, who gives no ids.
+fn twice((at, output): (usize, ResponseItem)) -> [(usize, ResponseItem); 2] {
+    let mut second = output.clone();
+    if let Some(id) = second.id_mut() {
+        *id = None;
+    }
+    [(at, output), (at, second)]
 }

@@ -1,8 +1,8 @@
 //! All invariants, and the table of them that the documents show.
 
 use super::{
-    Invariant, agreement, content, durable, identity, image, live, metamorphic, order, orphan, pairing,
-    position, record, robustness,
+    Invariant, agreement, content, contract, durable, identity, image, live, metamorphic, order, orphan,
+    pairing, position, record, robustness,
 };
 use crate::subject::{Capabilities, Profile};
 
@@ -54,6 +54,14 @@ pub const CATALOGUE: &[Invariant] = &[
     metamorphic::FORK,
     metamorphic::MODALITY,
     metamorphic::WELL_FORMED,
+    contract::DUPLICATE_ITEM_ID,
+    contract::DUPLICATE_OUTPUT,
+    contract::REASONING_FOLLOWED,
+    contract::OUTPUT_ID_PREFIX,
+    contract::ID_CHARSET,
+    contract::ID_LENGTH,
+    contract::USER_PARTS,
+    contract::STATUS,
     agreement::PROJECTION,
     agreement::ROLLBACK,
     robustness::AGAINST,

@@ -78,7 +78,7 @@ fn named(sighting: &Sighting<'_>, with_item_id: bool) -> Verdict {
 
 fn is_named(id: Option<&str>, kind: OutputKind, seed: &str) -> bool {
     let prefix = prefix(kind);
-    let uuid = Uuid::new_v5(&NAMESPACE, format!("{prefix}:{seed}").as_bytes());
+    let uuid = Uuid::new_v5(&NAMESPACE, [prefix, ":", seed].concat().as_bytes());
     let mut buffer = Uuid::encode_buffer();
     let uuid: &str = uuid.hyphenated().encode_lower(&mut buffer);
     id.and_then(|id| id.strip_prefix(prefix)).and_then(|rest| rest.strip_prefix('_')) == Some(uuid)

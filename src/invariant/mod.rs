@@ -7,6 +7,7 @@
 mod agreement;
 mod catalogue;
 mod content;
+mod contract;
 mod durable;
 mod identity;
 mod image;

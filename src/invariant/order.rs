@@ -87,7 +87,8 @@ enum Loss {
 
 /// The items that are not where they should be, each with what happened to it.
 fn losses<'a>(sighting: &'a Sighting<'_>) -> impl Iterator<Item = (usize, &'a Arc<ResponseItem>, Loss)> {
-    let mut extra = sighting.alignment.extra.clone();
+    let nothing_missing = sighting.alignment.missing.is_empty();
+    let mut extra = if nothing_missing { Vec::new() } else { sighting.alignment.extra.clone() };
     sighting.alignment.missing.iter().filter_map(move |&at| {
         let own = sighting.before.get(at)?;
         let mut take = |is_it: &dyn Fn(&Arc<ResponseItem>) -> bool| {

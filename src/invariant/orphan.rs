@@ -1,6 +1,5 @@
 //! No output stands alone, but for those that may.
 
-use super::view::output_of;
 use super::{BOTH, CODEX, Check, Fate, Invariant, Needs, Sighting, Verdict};
 use crate::item::ResponseItem;
 use crate::pairing::{OutputKind, Role};
@@ -63,20 +62,22 @@ pub(super) const OUTPUT_WITHOUT_CALL_ID_STAYS: Invariant = Invariant {
 
 fn no_orphan(sighting: &Sighting<'_>, kind: OutputKind) -> Verdict {
     let mut checked = 0;
-    for (at, item) in sighting.items().iter().enumerate() {
-        let Role::Output { kind: found, call_id, exempt: false } = role(item) else { continue };
-        if found != kind {
+    for (at, _, call_id) in sighting.request.outputs().filter(|(_, found, _)| *found == kind) {
+        if sighting.items().get(at).is_some_and(|item| is_exempt(item)) {
             continue;
         }
         checked += 1;
-        if !sighting.request.has_call_for(kind, call_id.as_str()) {
+        if !sighting.request.has_call_for(kind, call_id) {
             return Verdict::broken(format!("{} answers no call of the request", sighting.in_request(at)));
         }
     }
-    let removed = |item: &ResponseItem| output_of(item).is_some_and(|(found, _)| found == kind);
-    let goes = sighting.alignment.fates.iter().zip(sighting.before);
-    checked += goes.filter(|(fate, item)| **fate == Fate::Goes && removed(item)).count();
+    let of_kind = sighting.history.outputs().filter(|(_, found, _)| *found == kind);
+    checked += of_kind.filter(|(at, ..)| sighting.alignment.fates.get(*at) == Some(&Fate::Goes)).count();
     Verdict::holds_if_any(checked)
+}
+
+fn is_exempt(output: &ResponseItem) -> bool {
+    matches!(role(output), Role::Output { exempt: true, .. })
 }
 
 fn exempt_stays(sighting: &Sighting<'_>, with_call_id: bool) -> Verdict {

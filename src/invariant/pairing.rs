@@ -1,6 +1,5 @@
 //! Every call gets paired.
 
-use super::view::call_of;
 use super::{BOTH, Check, Invariant, Needs, Sighting, Verdict};
 use crate::pairing::CallKind;
 
@@ -50,8 +49,7 @@ pub(super) const TOOL_SEARCH_CALL: Invariant = Invariant {
 
 fn paired(sighting: &Sighting<'_>, kind: CallKind) -> Verdict {
     let mut checked = 0;
-    for (at, item) in sighting.items().iter().enumerate() {
-        let Some((_, call_id)) = call_of(item).filter(|(found, _)| *found == kind) else { continue };
+    for (at, _, call_id) in sighting.request.calls().filter(|(_, found, _)| *found == kind) {
         checked += 1;
         if !sighting.request.has_output(kind.output(), call_id) {
             let output = kind.output().type_name();

@@ -1,6 +1,6 @@
 //! Where synthetic outputs stand.
 
-use super::view::{call_of, output_of};
+use super::view::call_of;
 use super::{CODEX, Check, Invariant, Needs, Sighting, Verdict};
 use std::collections::HashMap;
 
@@ -46,16 +46,13 @@ fn one_for_each_call(sighting: &Sighting<'_>) -> Verdict {
     let mut checked = 0;
     // By (kind of output, call id): calls minus outputs.
     let mut balance: HashMap<_, _, foldhash::fast::RandomState> = HashMap::default();
-    for item in sighting.items() {
-        let open = |kind, id| !sighting.history.has_output(kind, id);
-        if let Some((kind, id)) =
-            call_of(item).map(|(kind, id)| (kind.output(), id)).filter(|&(k, id)| open(k, id))
-        {
-            checked += 1;
-            *balance.entry((kind, id)).or_insert(0_i64) += 1;
-        } else if let Some((kind, id)) = output_of(item).filter(|&(kind, id)| open(kind, id)) {
-            *balance.entry((kind, id)).or_insert(0) -= 1;
-        }
+    let open = |kind, id| !sighting.history.has_output(kind, id);
+    for (_, kind, id) in sighting.request.calls().filter(|&(_, kind, id)| open(kind.output(), id)) {
+        checked += 1;
+        *balance.entry((kind.output(), id)).or_insert(0_i64) += 1;
+    }
+    for (_, kind, id) in sighting.request.outputs().filter(|&(_, kind, id)| open(kind, id)) {
+        *balance.entry((kind, id)).or_insert(0) -= 1;
     }
     // No output at all is the pairing family's; orphans are the orphan family's.
     let uneven = |&(&(kind, id), &balance): &(&(_, &str), &i64)| {

@@ -170,20 +170,38 @@ pub(super) fn call_of(item: &ResponseItem) -> Option<(CallKind, &str)> {
 #[derive(Debug, Default)]
 pub struct Standing<'a> {
     ids: HashMap<&'a str, (u8, u8), foldhash::fast::RandomState>,
+    calls: Vec<(usize, CallKind, &'a str)>,
+    outputs: Vec<(usize, OutputKind, &'a str)>,
 }
 
 impl<'a> Standing<'a> {
     /// Looks a list through.
     pub fn of(items: &'a [Arc<ResponseItem>]) -> Standing<'a> {
         let mut standing = Standing::default();
-        for item in items {
-            if let Some((kind, id)) = output_of(item) {
-                standing.ids.entry(id).or_default().0 |= 1 << kind as u8;
-            } else if let Some((kind, id)) = call_of(item) {
-                standing.ids.entry(id).or_default().1 |= 1 << kind as u8;
+        for (at, item) in items.iter().enumerate() {
+            match role(item) {
+                Role::Output { kind, call_id, .. } => {
+                    standing.outputs.push((at, kind, call_id.as_str()));
+                    standing.ids.entry(call_id.as_str()).or_default().0 |= 1 << kind as u8;
+                }
+                Role::Call { kind, call_id } => {
+                    standing.calls.push((at, kind, call_id.as_str()));
+                    standing.ids.entry(call_id.as_str()).or_default().1 |= 1 << kind as u8;
+                }
+                Role::Bystander => {}
             }
         }
         standing
+    }
+
+    /// The calls that have a call id: place, kind, call id.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, CallKind, &'a str)> {
+        self.calls.iter().copied()
+    }
+
+    /// The outputs that have a call id: place, kind, call id.
+    pub fn outputs(&self) -> impl Iterator<Item = (usize, OutputKind, &'a str)> {
+        self.outputs.iter().copied()
     }
 
     /// Whether an output of this kind names this call id.

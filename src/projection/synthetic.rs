@@ -30,8 +30,9 @@ pub fn synthetic_id(kind: OutputKind, call_item_id: Option<&ItemId>) -> Option<I
         return None;
     }
     let prefix = kind.id_prefix();
-    let uuid = Uuid::new_v5(&NAMESPACE, format!("{prefix}:{call_item_id}").as_bytes());
-    Some(ItemId::from(format!("{prefix}_{uuid}")))
+    let name = [prefix, ":", call_item_id].concat();
+    let uuid = Uuid::new_v5(&NAMESPACE, name.as_bytes()).hyphenated();
+    Some(ItemId::from([prefix, "_", uuid.encode_lower(&mut Uuid::encode_buffer())].concat()))
 }
 
 /// The output that stands in for one that never came.

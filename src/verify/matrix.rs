@@ -81,20 +81,19 @@ impl Matrix {
     }
 
     /// For each invariant the faults that need it, in one profile or the other, agreement apart: those that it alone catches,
-    /// or that without it are caught only after [`LATER`] times as many cases.
+    /// or that without it are caught only after [`LATER`] times as many cases. Other families are asked without `contract`,
+    /// which is behind them: it sees what a breach of theirs does to the request as a whole.
     pub fn needed_by(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
         let mut needed: BTreeMap<&'static str, Vec<&'static str>> = BTreeMap::new();
         for row in &self.rows {
             for caught in [&row.codex, &row.responses] {
-                let mut laws: Vec<(&'static str, u64)> = caught
-                    .iter()
-                    .filter(|(id, _)| !is_agreement(id))
-                    .map(|(id, after)| (*id, *after))
-                    .collect();
-                laws.sort_by_key(|(_, after)| *after);
-                let Some(&(first, after)) = laws.first() else { continue };
-                if laws.get(1).is_none_or(|(_, second)| *second >= LATER * after) {
-                    let faults = needed.entry(first).or_default();
+                let laws = |with_contract: bool| {
+                    let asked = move |id: &&str| !is_agreement(id) && (with_contract || !is_of_contract(id));
+                    caught.iter().map(|(id, after)| (*id, *after)).filter(move |(id, _)| asked(id))
+                };
+                let needs = [needed_of(laws(false)), needed_of(laws(true)).filter(|id| is_of_contract(id))];
+                for id in needs.into_iter().flatten() {
+                    let faults = needed.entry(id).or_default();
                     if faults.last() != Some(&row.fault) {
                         faults.push(row.fault);
                     }
@@ -115,6 +114,18 @@ impl Matrix {
 
 fn is_agreement(id: &str) -> bool {
     id == "agreement/projection"
+}
+
+fn is_of_contract(id: &str) -> bool {
+    id.starts_with("contract/")
+}
+
+/// The law without which a fault would stay uncaught, or be caught much later, given how many cases each took.
+fn needed_of(laws: impl Iterator<Item = (&'static str, u64)>) -> Option<&'static str> {
+    let mut laws: Vec<_> = laws.collect();
+    laws.sort_by_key(|(_, after)| *after);
+    let &(first, after) = laws.first()?;
+    laws.get(1).is_none_or(|(_, second)| *second >= LATER * after).then_some(first)
 }
 
 /// Makes a subject with a fault.
