@@ -30,10 +30,10 @@ pub struct SavedCase {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
     /// It is no JSON.
-    #[error("the case is {0}")]
+    #[error("the case is {0}; take a whole copy")]
     NotJson(#[from] crate::json::JsonError),
     /// It is of another schema.
-    #[error("not a case of schema {SCHEMA}: {0}")]
+    #[error("not a case of schema {SCHEMA}: {0}; a saved case is {{\"schema\":\"{SCHEMA}\",\"steps\":[…]}}")]
     Schema(String),
     /// A step is not one.
     #[error("steps[{step}]: {problem}")]

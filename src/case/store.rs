@@ -4,6 +4,7 @@ use super::saved::{CaseError, SavedCase};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a saved case's file name ends. (proptest keeps its own seed files, `.txt`, in the same folder.)
 const ENDING: &str = ".case.json";
@@ -18,7 +19,7 @@ pub struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {source}; check who may read it", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -26,7 +27,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// It holds no case.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}; if the case is no longer wanted, take the file away", path.display())]
     Case {
         /// The file.
         path: PathBuf,
@@ -72,30 +73,66 @@ impl Store {
         paths.into_iter().map(load).collect()
     }
 
-    /// Saves a case and gives its path. The name is made of the invariant and the content, so that a case that is there
-    /// already is not written again, and another one is never overwritten. The file appears whole or not at all.
+    /// Saves a case and gives its path. The name is made of the invariant and the steps, so that a case that is there already
+    /// is not written again; another one of the same name is never overwritten. The file appears whole or not at all.
     ///
     /// # Errors
     /// Where the folder cannot be made or the file not be written.
     pub fn save(&self, case: &SavedCase) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
-        let text = case.to_json() + "\n";
-        let invariant = case.invariant.as_deref().unwrap_or("case");
-        let word: String =
-            invariant.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
-        // The name must be that of the steps: the sentence may be worded anew in a later version.
-        let steps = SavedCase::bare(case.case.clone()).to_json();
-        let path = self.folder.join(format!("{word}-{}{ENDING}", short_hash(&steps)));
-        if path.exists() {
-            return Ok(path);
+        let name = name_of(case);
+        let beside = self.folder.join(format!(".{name}-{}.tmp", unique()));
+        let mut number = 1;
+        loop {
+            let path = match number {
+                1 => self.folder.join(format!("{name}{ENDING}")),
+                _ => self.folder.join(format!("{name}-{number}{ENDING}")),
+            };
+            match fs::read_to_string(&path) {
+                Ok(text) if is_same(&text, case) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let put =
+                        write_whole(&beside, &(case.to_json() + "\n")).and_then(|()| put(&beside, &path));
+                    // Its work is done, or what was begun is of no use to anybody.
+                    let _ = fs::remove_file(&beside);
+                    if put? {
+                        return Ok(path);
+                    }
+                    // Somebody else was faster: look what is there now.
+                }
+                // Another case, or none that can be read: it is not ours to overwrite.
+                _ => number += 1,
+            }
         }
-        let beside = self.folder.join(format!(".{word}-{}-{}.tmp", short_hash(&steps), std::process::id()));
-        let written = write_whole(&beside, &text).and_then(|()| fs::rename(&beside, &path));
-        if written.is_err() {
-            // What was begun is of no use to anybody.
-            let _ = fs::remove_file(&beside);
-        }
-        written.map(|()| path)
+    }
+}
+
+/// The steps decide: the sentence may be worded anew in a later version.
+fn is_same(text: &str, case: &SavedCase) -> bool {
+    SavedCase::parse(text).is_ok_and(|saved| saved.case == case.case && saved.invariant == case.invariant)
+}
+
+fn name_of(case: &SavedCase) -> String {
+    let invariant = case.invariant.as_deref().unwrap_or("case");
+    let word: String =
+        invariant.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
+    format!("{word}-{}", short_hash(&SavedCase::bare(case.case.clone()).to_json()))
+}
+
+/// A word that no other save that runs at this time has, in this process or in another.
+fn unique() -> String {
+    static SAVES: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), SAVES.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Gives a whole file its name; `false` where the name was taken meanwhile.
+fn put(beside: &Path, path: &Path) -> io::Result<bool> {
+    match fs::hard_link(beside, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // A file system without links; a rename would overwrite.
+        Err(_) if path.exists() => Ok(false),
+        Err(_) => fs::rename(beside, path).map(|()| true),
     }
 }
 

@@ -1,14 +1,13 @@
 //! `callpair case`
 
-use super::replay::{Stop, exit, read_case};
-use super::{Exit, input, output};
+use super::cases::{Stop, exit, read_bytes, read_case};
+use super::{Exit, output};
 use crate::case::SavedCase;
 use crate::fuzzing::{self, Broken, InputError, Target};
 use crate::report::EscapeControls;
 use clap::Subcommand;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// Turns cases into inputs of the fuzz targets, and such inputs into cases
 ///
@@ -32,10 +31,29 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Direction {
     /// Writes a saved case, or the history of a session, as an input of a fuzz target
+    #[command(after_help = ENCODE_HELP)]
     Encode(FileArgs),
     /// Writes the case that a fuzz target makes of an input; with the invariant that it breaks there, if any
+    #[command(after_help = DECODE_HELP)]
     Decode(FileArgs),
 }
+
+const ENCODE_HELP: &str = "\
+Examples:
+  callpair case encode proptest-regressions/lost-call.json --target script > fuzz/corpus/script/lost-call
+  callpair case encode rollout.jsonl --target normalizer > fuzz/corpus/normalizer/session
+
+Exit status:
+  0  it was written
+  2  the command or the file was unusable";
+
+const DECODE_HELP: &str = "\
+Examples:
+  callpair case decode fuzz/artifacts/script/crash-0f3a --target script > found.json
+
+Exit status:
+  0  it was written
+  2  the command or the file was unusable";
 
 #[derive(Debug, clap::Args)]
 struct FileArgs {
@@ -72,10 +90,7 @@ fn encode(args: &FileArgs) -> Result<Exit, Stop> {
 }
 
 fn decode(args: &FileArgs) -> Result<Exit, Stop> {
-    let input = read_bytes(&args.file).map_err(|error| {
-        let why = format!("cannot be read: {error}; check the path and who may read it");
-        Stop::Unusable(args.file.to_string_lossy().into_owned(), why)
-    })?;
+    let input = read_bytes(&args.file)?;
     let case = fuzzing::decode(args.target, &input).map_err(|error| unusable(args, &error))?;
     let broken = fuzzing::broken(args.target, &case).map_err(|error| unusable(args, &error))?;
     let mut saved = SavedCase::bare(case);
@@ -95,21 +110,5 @@ fn decode(args: &FileArgs) -> Result<Exit, Stop> {
 }
 
 fn unusable(args: &FileArgs, error: &InputError) -> Stop {
-    Stop::Unusable(args.file.to_string_lossy().into_owned(), error.to_string())
-}
-
-/// More than any input of a fuzzer, in bytes.
-const LONGEST_INPUT: u64 = 256 << 20;
-
-fn read_bytes(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let length = if input::is_stdin(file) {
-        io::stdin().lock().take(LONGEST_INPUT + 1).read_to_end(&mut bytes)?
-    } else {
-        File::open(file)?.take(LONGEST_INPUT + 1).read_to_end(&mut bytes)?
-    };
-    if length as u64 > LONGEST_INPUT {
-        return Err(io::Error::other(format!("it is longer than {LONGEST_INPUT} bytes")));
-    }
-    Ok(bytes)
+    Stop::file(&args.file, error)
 }

@@ -11,6 +11,12 @@ use std::io;
 use std::path::PathBuf;
 
 const HELP: &str = "\
+Examples:
+  callpair check session.jsonl
+  callpair check ~/.codex/sessions --format sarif > findings.sarif
+  callpair check request.json --modalities text
+  curl -s https://example.org/session.jsonl | callpair check -
+
 Exit status:
   0  nothing of severity error was found (warnings and notes do not fail)
   1  errors were found

@@ -7,6 +7,15 @@ use std::io::Write;
 
 /// Writes the completions of a shell to standard output
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  callpair completions bash > ~/.local/share/bash-completion/completions/callpair
+  callpair completions zsh > ~/.zfunc/_callpair
+  callpair completions fish > ~/.config/fish/completions/callpair.fish
+
+Exit status:
+  0  they were written
+  2  there is no such shell")]
 pub(super) struct Args {
     /// The shell
     shell: Shell,

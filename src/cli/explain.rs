@@ -9,9 +9,19 @@ use std::io::{self, Write};
 
 /// Explains an invariant, a rule of `check`, or a planted fault
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Without an ID all are listed. A family, such as pairing, is one too.")]
+#[command(after_help = "\
+Examples:
+  callpair explain
+  callpair explain pairing/function-call
+  callpair explain pairing
+  callpair explain responses/call-without-output
+  callpair explain forget/function-call
+
+Exit status:
+  0  it was explained
+  2  there is no such id")]
 pub(super) struct Args {
-    /// pairing/function-call, responses/call-without-output, forget/function-call
+    /// An invariant, a family of them, a rule of `check`, or a planted fault; without it all are listed
     id: Option<String>,
 }
 

@@ -17,6 +17,10 @@ use std::path::PathBuf;
 /// must be needed by some fault.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Examples:
+  callpair faults
+  callpair faults --cases 200 --jobs 2 --format json > matrix.json
+
 Exit status:
   0  every fault is caught by a law, and every invariant is needed
   1  a fault is not caught, or an invariant is not needed
@@ -113,7 +117,7 @@ pub(super) fn serve_fault(args: &ServeArgs) -> Exit {
             output::complain(
                 "serve-fault",
                 &format!(
-                    "no such fault: {:?}; `callpair faults` lists them",
+                    "no such fault: {:?}; `callpair explain` lists them",
                     id.chars().take(60).collect::<String>()
                 ),
             );

@@ -72,6 +72,11 @@ pub(super) fn read(path: &Path, dialect: DialectArg) -> Result<Source, InputErro
     Ok(source::read(&mut held(file)?, dialect.forced(), caps)?)
 }
 
+/// Reads what was read already, of standard input.
+pub(super) fn read_held(bytes: Vec<u8>) -> Result<Source, InputError> {
+    Ok(source::read(&mut Cursor::new(bytes), None, Caps::default())?)
+}
+
 /// All bytes of what cannot be read twice.
 fn held(reader: impl Read) -> Result<Cursor<Vec<u8>>, InputError> {
     let mut bytes = Vec::new();

@@ -2,13 +2,19 @@
 //!
 //! Nothing is decided here about histories. Stdout is the result, stderr what the user must know besides.
 
+mod bench;
 mod case;
+mod cases;
 mod check;
 mod completions;
+#[cfg(test)]
+mod examples;
 mod exit;
 mod explain;
 mod faults;
 mod input;
+mod man;
+mod minimize;
 mod output;
 mod project;
 mod replay;
@@ -33,12 +39,13 @@ enum Command {
     Verify(Box<verify::Args>),
     Check(check::Args),
     Project(project::Args),
-    Minimize(Box<replay::MinimizeArgs>),
-    Replay(Box<replay::ReplayArgs>),
+    Minimize(Box<minimize::Args>),
+    Replay(Box<replay::Args>),
     Faults(faults::Args),
     Explain(explain::Args),
     Case(case::Args),
     Completions(completions::Args),
+    Man(man::Args),
     #[command(hide = true)]
     ServeFault(faults::ServeArgs),
 }
@@ -55,8 +62,8 @@ pub fn run() -> ExitCode {
     };
     let exit = match cli.command {
         Command::Verify(args) => verify::run_command(&args),
-        Command::Minimize(args) => replay::shrink(&args),
-        Command::Replay(args) => replay::replay(&args),
+        Command::Minimize(args) => minimize::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Faults(args) => faults::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Case(args) => case::run(&args),
@@ -64,6 +71,7 @@ pub fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Project(args) => project::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     exit.into()
 }

@@ -16,6 +16,11 @@ use std::path::PathBuf;
 /// sent are replaced. All else is taken as it stands.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Examples:
+  callpair project session.jsonl
+  callpair project session.jsonl --format json > input.json
+  callpair project session.jsonl --modalities text --tool-output-limit bytes:10000
+
 Exit status:
   0  the input was written
   2  the command or the file was unusable, or the program would not resume it")]

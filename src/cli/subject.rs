@@ -10,10 +10,10 @@ use std::time::Duration;
 /// What is verified, and by what measure
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SubjectArgs {
-    /// A subject within this program: reference, bank (the second, plain implementation) or bank/FAULT (with a planted
-    /// fault; `callpair faults` lists them), session (the session layer; feature `session`)
-    #[arg(long, default_value = "reference", value_name = "NAME", conflicts_with = "subject_cmd")]
-    subject: String,
+    /// A subject within this program: reference (if none is named), bank (the second, plain implementation) or bank/FAULT (with
+    /// a planted fault; `callpair explain` lists them), session (the session layer; feature `session`)
+    #[arg(long, value_name = "NAME", conflicts_with = "subject_cmd")]
+    subject: Option<String>,
     /// A subject over stdio: the command that starts it, split into words as a shell does, without a shell
     #[arg(long, value_name = "CMD")]
     subject_cmd: Option<String>,
@@ -59,7 +59,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "the time is zero, or too long".to_owned())
 }
 
-fn known_id(id: &str) -> Result<String, String> {
+pub(super) fn known_id(id: &str) -> Result<String, String> {
     match invariant::is_known_id(id) {
         true => Ok(id.to_owned()),
         false => {
@@ -77,6 +77,27 @@ pub(super) struct Chosen {
 }
 
 impl SubjectArgs {
+    /// Whether a subject is named; without that it is the reference.
+    pub(super) fn names_one(&self) -> bool {
+        #[cfg(all(unix, feature = "codex"))]
+        if self.codex.is_some() {
+            return true;
+        }
+        self.subject.is_some() || self.subject_cmd.is_some() || self.against.is_some()
+    }
+
+    /// A flag that says how a subject is judged, if one is given.
+    pub(super) fn flag_of_measure(&self) -> Option<&'static str> {
+        let flags = [
+            ("--profile", self.profile.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--allow-refusals", self.allow_refusals),
+            ("--only", !self.only.is_empty()),
+            ("--skip", !self.skip.is_empty()),
+        ];
+        flags.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+    }
+
     /// Starts the subject once and asks what it is and can.
     ///
     /// # Errors
@@ -137,7 +158,7 @@ impl SubjectArgs {
         if let Some(path) = &self.codex {
             return self.real_program(path);
         }
-        match self.subject.as_str() {
+        match self.subject.as_deref().unwrap_or("reference") {
             "reference" => Ok(Box::new(Reference::new())),
             "bank" => Ok(Box::new(Bank::new(None))),
             #[cfg(feature = "session")]
@@ -148,7 +169,7 @@ impl SubjectArgs {
                 ))),
                 Some(slip) => Ok(Box::new(Bank::new(Some(slip)))),
                 None => Err(unusable(format!(
-                    "no such subject: {:?}; known are reference, bank, bank/FAULT (see `callpair faults`) and, with the feature of that name, session",
+                    "no such subject: {:?}; known are reference, bank, bank/FAULT (`callpair explain` lists them) and, with the feature of that name, session",
                     name.chars().take(60).collect::<String>()
                 ))),
             },
@@ -189,8 +210,8 @@ impl SubjectArgs {
         let mut flags = String::new();
         if let Some(command) = &self.subject_cmd {
             flags.push_str(&format!(" --subject-cmd {}", quoted(command)));
-        } else if self.subject != "reference" {
-            flags.push_str(&format!(" --subject {}", quoted(&self.subject)));
+        } else if let Some(subject) = &self.subject {
+            flags.push_str(&format!(" --subject {}", quoted(subject)));
         }
         #[cfg(all(unix, feature = "codex"))]
         if let Some(path) = &self.codex {

@@ -149,6 +149,7 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
         profile: chosen.judge.profile(),
         histories: args.histories,
         recorded: Arc::new(recorded),
+        own: None,
     };
     let seed = args.seed.unwrap_or_else(fresh_seed);
     let jobs =
@@ -297,8 +298,9 @@ pub(super) fn write_whole(
 
 /// Reads a baseline: a line each, id, then the reason; `#` begins a comment.
 fn read_known(path: &Path) -> Result<Vec<(String, String)>, Stop> {
-    let text =
-        fs::read_to_string(path).map_err(|error| unusable(path, format!("cannot be read: {error}")))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        unusable(path, format!("cannot be read: {error}; check the path and who may read it"))
+    })?;
     let mut known = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -310,11 +312,17 @@ fn read_known(path: &Path) -> Result<Vec<(String, String)>, Stop> {
             let shown: String = id.chars().take(60).collect();
             return Err(unusable(
                 path,
-                format!("line {}: no such invariant or family: {shown:?}", number + 1),
+                format!(
+                    "line {}: no such invariant or family: {shown:?}; `callpair explain` lists them",
+                    number + 1
+                ),
             ));
         }
         if reason.trim().is_empty() {
-            return Err(unusable(path, format!("line {}: {id} needs a reason behind it", number + 1)));
+            return Err(unusable(
+                path,
+                format!("line {}: {id} needs a reason behind it, on the same line", number + 1),
+            ));
         }
         known.push((id.to_owned(), reason.trim().to_owned()));
     }

@@ -22,7 +22,10 @@ pub const MOST_ITEMS: usize = 2000;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
     /// The target takes no cases.
-    #[error("inputs of the target {0} are files, not cases; only normalizer, script and canary take cases")]
+    #[error(
+        "inputs of the target {0} are files, not cases; only normalizer, script and canary take cases \
+         (`callpair replay --artifact {0} FILE` runs the file)"
+    )]
     NoCases(Target),
     /// It begins as a saved case does, and is none.
     #[error("the input begins with the byte 0xff, but no saved case follows: {0}")]

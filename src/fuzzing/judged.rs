@@ -10,10 +10,14 @@ use crate::projection::project;
 use crate::subject::{Capabilities, Profile, Reference, Stateless, Subject};
 use crate::verify::Judge;
 use std::fmt::Write as _;
+use std::panic::catch_unwind;
 use std::sync::LazyLock;
 
 /// The slip of the canary: the defect that this crate is about.
 pub const CANARY: Slip = Slip::ForgetFunctionCall;
+
+/// What the target `script` asks beside the catalogue: whether both implementations of this crate leave the same trace.
+pub const SECOND_IMPLEMENTATION: &str = "agreement/second-implementation";
 
 /// Without a history of its own. The profile is `codex` all the same: what it answers must be exact.
 static NORMALIZER: LazyLock<Capabilities> =
@@ -48,7 +52,7 @@ pub(super) fn drawn_for(target: Target) -> Result<&'static Options, InputError> 
 /// A broken invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Which; `agreement/second-implementation` where only the two implementations of this crate differ.
+    /// Which; [`SECOND_IMPLEMENTATION`] where only the two implementations of this crate differ.
     pub invariant: &'static str,
     /// How.
     pub message: String,
@@ -112,6 +116,46 @@ pub fn broken(target: Target, case: &Case) -> Result<Vec<Broken>, InputError> {
     }
 }
 
+/// What an input breaks, as a person asks who has it in a file: bytes that are no case are an error here, and a panic is
+/// a find like any other. Where the target takes files, its name stands for the invariant.
+///
+/// ```
+/// # use callpair::fuzzing::{Target, broken_by};
+/// let artifact = [b"\xff".as_slice(), br#"{"schema":"callpair.case/1","steps":[{"record":[
+///     {"type":"function_call","name":"ls","arguments":"{}","call_id":"a"}]},{"project":["text"]}]}"#].concat();
+/// assert_eq!(broken_by(Target::Canary, &artifact)?[0].invariant, "pairing/function-call");
+/// assert_eq!(broken_by(Target::Script, &artifact)?, []);
+/// # Ok::<(), callpair::fuzzing::InputError>(())
+/// ```
+///
+/// # Errors
+/// Where the input begins as a saved case does and is none.
+pub fn broken_by(target: Target, bytes: &[u8]) -> Result<Vec<Broken>, InputError> {
+    let case = if target.takes_cases() { Some(decode(target, bytes)?) } else { None };
+    let run = || match &case {
+        Some(case) => broken(target, case).unwrap_or_default(),
+        None => target.run(bytes).err().map(|message| of_file(target, message)).into_iter().collect(),
+    };
+    // The place of the panic is written to stderr by the hook that every panic passes.
+    Ok(catch_unwind(run).unwrap_or_else(|_| vec![of_file(target, "it panicked".to_owned())]))
+}
+
+fn of_file(target: Target, message: String) -> Broken {
+    Broken { invariant: target.as_str(), message }
+}
+
+/// What the cases of a target are run on, and the profile that they are judged by.
+///
+/// # Errors
+/// Where the target takes no cases.
+pub fn judged_on(target: Target) -> Result<(String, Profile), InputError> {
+    let subject = match target {
+        Target::Canary => Bank::new(Some(CANARY)).capabilities(),
+        _ => drawn_for(target)?.capabilities.clone(),
+    };
+    Ok((subject.name, subject.profile))
+}
+
 fn verdict(target: Target, bytes: &[u8]) -> Result<(), String> {
     // What is no case is no find either.
     let Ok(case) = decode(target, bytes) else { return Ok(()) };
@@ -133,7 +177,7 @@ fn second_implementation(case: &Case) -> Option<Broken> {
     let at = (0..script.len()).find(|&at| reference.get(at) != bank.get(at))?;
     let step = script.get(at).map_or("", |step| step.name());
     let message = format!("the reference and the honest bank differ after step {at} ({step})");
-    Some(Broken { invariant: "agreement/second-implementation", message })
+    Some(Broken { invariant: SECOND_IMPLEMENTATION, message })
 }
 
 fn said(broken: &[Broken]) -> Result<(), String> {

@@ -14,7 +14,9 @@ mod rollout;
 
 pub use input::{InputError, MOST_ITEMS, MOST_STEPS, decode, encode};
 pub use json::json;
-pub use judged::{Broken, CANARY, broken, canary, fault, normalizer, script};
+pub use judged::{
+    Broken, CANARY, SECOND_IMPLEMENTATION, broken, broken_by, canary, fault, judged_on, normalizer, script,
+};
 pub use mutate::{mutated, spliced};
 pub use rollout::rollout;
 

@@ -133,7 +133,7 @@ labels! {
 impl Label {
     /// The share of cases below which a run with these options is vacuous, in per mille; 0 where the label cannot occur.
     pub fn floor(self, options: &Options) -> u32 {
-        if !options.recorded.is_empty() {
+        if !options.recorded.is_empty() || options.own.is_some() {
             return 0;
         }
         let defects = options.histories == Histories::Arbitrary;

@@ -20,7 +20,7 @@ mod script;
 pub use adapters::{any_case, arbitrary_case};
 pub use draw::{Draw, Seeded};
 pub use features::{Feature, Features};
-pub use script::{Histories, Options, case};
+pub use script::{Histories, Options, OwnCases, case};
 
 /// The version of the generator: part of every seed token, since another generator draws other cases by the same number.
 pub const GENERATOR_VERSION: u32 = 1;

@@ -1,8 +1,8 @@
 //! Drawing of a whole case: how many items, in which steps.
 
-use super::Draw;
 use super::features::{Feature, Features};
 use super::history::HistoryDraw;
+use super::{Draw, Seeded};
 use crate::case::{Case, Items, Step};
 use crate::history::ToolOutputLimit;
 use crate::item::{ItemKind, Modalities, ResponseItem};
@@ -54,13 +54,39 @@ pub struct Options {
     pub histories: Histories,
     /// Recorded sessions: where there are some, cases are windows of them, with a few wounds, and labels have no floors.
     pub recorded: Arc<Vec<Items>>,
+    /// A generator of one's own, in place of this crate's; labels have no floors then.
+    pub own: Option<OwnCases>,
+}
+
+/// A generator of one's own. What it draws must be for the subject: a step that it cannot do, or a kind that it does not
+/// know, is a case that fails.
+#[derive(Clone)]
+pub struct OwnCases(Arc<dyn Fn(&mut Seeded) -> Case + Send + Sync>);
+
+impl OwnCases {
+    /// Draws by this function. The same choices must give the same case, so that a seed can repeat it.
+    pub fn new(draw: impl Fn(&mut Seeded) -> Case + Send + Sync + 'static) -> OwnCases {
+        OwnCases(Arc::new(draw))
+    }
+}
+
+impl fmt::Debug for OwnCases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnCases")
+    }
 }
 
 impl Options {
     /// For a subject, judged by its own profile.
     pub fn for_subject(capabilities: Capabilities) -> Options {
         let profile = capabilities.profile;
-        Options { capabilities, profile, histories: Histories::Arbitrary, recorded: Arc::default() }
+        Options {
+            capabilities,
+            profile,
+            histories: Histories::Arbitrary,
+            recorded: Arc::default(),
+            own: None,
+        }
     }
 
     pub(super) fn knows_call(&self, kind: CallKind) -> bool {
@@ -113,6 +139,9 @@ fn kinds_of(kind: CallKind) -> (ItemKind, ItemKind) {
 /// assert_eq!(drawn, case(&mut Seeded::of_case(7, 0), &options));
 /// ```
 pub fn case<D: Draw>(draw: &mut D, options: &Options) -> Case {
+    if let Some(OwnCases(own)) = &options.own {
+        return own(&mut Seeded::of_case(draw.bits(), 0));
+    }
     if !options.recorded.is_empty()
         && let Some(case) = super::recorded::case(draw, options, &options.recorded)
     {

@@ -82,7 +82,9 @@ pub enum LinesError {
     #[error("compressed, and not whole: {0}; check it with `zstd -t`, or take another copy")]
     Zstd(String),
     /// A line is longer than [`Caps::line_bytes`].
-    #[error("line {line} is longer than {cap} bytes, the cap `line_bytes`; such a line is not read")]
+    #[error(
+        "line {line} is longer than {cap} bytes, the cap `line_bytes`; take a copy of the file without it"
+    )]
     LineTooLong {
         /// The line that was given up.
         line: usize,

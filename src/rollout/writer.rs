@@ -30,7 +30,9 @@ pub enum WriteError {
     #[error("a rollout line must not hold a line end: write JSON, in which it is escaped")]
     LineEndInside,
     /// The file cannot be written. It is as it was before.
-    #[error("the line was not written: {0}")]
+    #[error(
+        "the line was not written, and the file is as it was: {0}; check the disk and who may write to it"
+    )]
     Io(#[from] io::Error),
     /// The file could not be written, nor cut back to what it was.
     #[error(

@@ -1,12 +1,12 @@
 //! The hook for Rust projects: one call in an ordinary test runs the suite, and panics once.
 
 use super::judge::Judge;
-use super::outcome::{Outcome, Verdict};
+use super::outcome::{Outcome, Verdict, Violation};
 use super::runner::{Amount, Options, Shard, run};
 use super::seed::Seed;
-use crate::case::Store;
-use crate::generate;
-use crate::invariant::Invariant;
+use crate::case::{Case, SavedCase, Store};
+use crate::generate::{self, OwnCases, Seeded};
+use crate::invariant::{Invariant, by_id};
 use crate::minimize::Budget;
 use crate::subject::{Profile, Subject};
 use std::fmt::Write as _;
@@ -31,6 +31,7 @@ pub struct Suite {
     seed: Seed,
     profile: Option<Profile>,
     own: Vec<Invariant>,
+    cases_of_own: Option<OwnCases>,
     regressions: Option<PathBuf>,
 }
 
@@ -43,7 +44,14 @@ impl Default for Suite {
 impl Suite {
     /// The defaults.
     pub fn new() -> Suite {
-        Suite { cases: 2000, seed: Seed(7), profile: None, own: Vec::new(), regressions: None }
+        Suite {
+            cases: 2000,
+            seed: Seed(7),
+            profile: None,
+            own: Vec::new(),
+            cases_of_own: None,
+            regressions: None,
+        }
     }
 
     /// How many cases.
@@ -74,6 +82,27 @@ impl Suite {
         self
     }
 
+    /// Draws cases by a generator of one's own, in place of this crate's. It may begin with a case of this crate's
+    /// ([`generate::case`]) and change it; what it draws must be for the subject.
+    ///
+    /// ```
+    /// # use callpair::{case::{Case, Step}, generate::{self, Draw}, item::Modalities};
+    /// # use callpair::{subject::{Reference, Subject}, verify::Suite};
+    /// let usual = generate::Options::for_subject(Reference::new().capabilities());
+    /// // A session that is resumed at its end, always.
+    /// let suite = Suite::new().cases(50).drawing(move |draw| {
+    ///     let mut case = generate::case(draw, &usual);
+    ///     case.steps.extend([Step::Resume, Step::Project(*draw.pick(&Modalities::ALL))]);
+    ///     case
+    /// });
+    /// suite.assert(Reference::new);
+    /// ```
+    #[must_use]
+    pub fn drawing(mut self, draw: impl Fn(&mut Seeded) -> Case + Send + Sync + 'static) -> Suite {
+        self.cases_of_own = Some(OwnCases::new(draw));
+        self
+    }
+
     /// A folder of saved cases: replayed first, and the smallest case of every failure is put there.
     #[must_use]
     pub fn regressions(mut self, folder: impl Into<PathBuf>) -> Suite {
@@ -97,7 +126,11 @@ impl Suite {
         let never = AtomicBool::new(false);
         let options = Options {
             judge,
-            generate: generate::Options { profile, ..generate::Options::for_subject(capabilities) },
+            generate: generate::Options {
+                profile,
+                own: self.cases_of_own.clone(),
+                ..generate::Options::for_subject(capabilities)
+            },
             amount: Amount::Cases(self.cases),
             seed: self.seed,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -114,44 +147,60 @@ impl Suite {
         if outcome.verdict == Verdict::Pass {
             return Ok(outcome);
         }
-        Err(in_words(&outcome, store.as_ref()))
+        Err(self.in_words(&outcome, store.as_ref()))
     }
 
     /// Runs the suite in a test.
     ///
     /// # Panics
-    /// Once, with all that is broken, where [`check`](Self::check) gives an error.
+    /// Once, at the line of the test, with all that is broken, where [`check`](Self::check) gives an error.
+    #[track_caller]
     #[expect(clippy::panic, reason = "this is how a test fails")]
     pub fn assert<S: Subject + 'static>(&self, make: impl Fn() -> S + Sync) {
         if let Err(sentence) = self.check(make) {
             panic!("{sentence}");
         }
     }
+
+    /// All that is broken.
+    fn in_words(&self, outcome: &Outcome, store: Option<&Store>) -> String {
+        let mut words = format!(
+            "{}: {} by profile {}\n",
+            outcome.verdict.as_str(),
+            outcome.subject.name,
+            outcome.profile
+        );
+        for violation in &outcome.violations {
+            // Writing to a string does not fail, here and below.
+            let _ = writeln!(words, "\n{}: {}", violation.invariant, violation.message);
+            let own = self.own.iter().find(|own| own.id == violation.invariant);
+            if let Some(invariant) = own.or_else(|| by_id(violation.invariant)) {
+                let _ = writeln!(words, "  what must hold: {}", invariant.statement);
+            }
+            if let Some(note) = &violation.note {
+                let _ = writeln!(words, "  {note}");
+            }
+            let smallest = SavedCase::bare(violation.case.clone()).to_json();
+            let _ = writeln!(words, "  the smallest case: {smallest}");
+            let _ = writeln!(words, "  {}", again(outcome, violation, store));
+        }
+        for label in outcome.low_labels().filter(|_| outcome.violations.is_empty()) {
+            let _ = writeln!(words, "too few cases with: {}", label.label.as_str());
+        }
+        words
+    }
 }
 
-fn in_words(outcome: &Outcome, store: Option<&Store>) -> String {
-    let mut words =
-        format!("{}: {} by profile {}\n", outcome.verdict.as_str(), outcome.subject.name, outcome.profile);
-    for violation in &outcome.violations {
-        let case = violation.saved(&outcome.subject.name, outcome.profile);
-        let saved = match store.map(|store| store.save(&case)) {
-            None => format!("seed {}, case {}", outcome.seed, violation.case_number),
-            Some(Ok(path)) => format!("saved as {}, and replayed from now on", path.display()),
-            Some(Err(error)) => format!("the case could not be saved: {error}"),
-        };
-        // Writing to a string does not fail.
-        let _ = write!(
-            words,
-            "\n{}: {}\n  the smallest case: {}\n  {saved}\n",
-            violation.invariant,
-            violation.message,
-            violation.case.to_json()
-        );
+/// How the case is run again.
+fn again(outcome: &Outcome, violation: &Violation, store: Option<&Store>) -> String {
+    match store.map(|store| store.save(&violation.saved(&outcome.subject.name, outcome.profile))) {
+        None => format!(
+            "to run it again: this test (seed {}, case {}); `Suite::regressions` names a folder that keeps it",
+            outcome.seed, violation.case_number
+        ),
+        Some(Ok(path)) => {
+            format!("saved as {}; every run of this test begins with it from now on", path.display())
+        }
+        Some(Err(error)) => format!("the case could not be saved: {error}"),
     }
-    for label in
-        outcome.labels.iter().filter(|label| outcome.violations.is_empty() && label.is_low(outcome.cases))
-    {
-        let _ = writeln!(words, "too few cases with: {}", label.label.as_str());
-    }
-    words
 }
