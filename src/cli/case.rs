@@ -1,10 +1,9 @@
 //! `callpair case`
 
-use super::replay::{Stop, exit, read_case};
+use super::replay::{Stop, exit, read_case, write_case};
 use super::{Exit, input, output};
 use crate::case::SavedCase;
 use crate::fuzzing::{self, Broken, InputError, Target};
-use crate::report::EscapeControls;
 use clap::Subcommand;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -83,14 +82,7 @@ fn decode(args: &FileArgs) -> Result<Exit, Stop> {
         saved.invariant = Some(invariant.to_owned());
         saved.message = Some(message);
     }
-    let text = saved.to_json();
-    let written = if output::is_terminal() {
-        let mut out = EscapeControls::new(output::for_programs());
-        writeln!(out, "{text}").and_then(|()| out.flush())
-    } else {
-        let mut out = output::for_programs();
-        writeln!(out, "{text}").and_then(|()| out.flush())
-    };
+    let written = write_case(&saved);
     Ok(output::after_writing(written, Exit::Holds))
 }
 

@@ -10,10 +10,13 @@ mod explain;
 mod faults;
 mod input;
 mod output;
+mod progress;
 mod project;
 mod replay;
+mod signals;
 mod subject;
 mod verify;
+mod whole_file;
 
 pub use exit::Exit;
 

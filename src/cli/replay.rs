@@ -1,15 +1,19 @@
 //! `callpair replay` and `callpair minimize`: one case at a time.
 
+use super::signals::watch_signals;
 use super::subject::duration as duration_arg;
 use super::subject::{Chosen, SubjectArgs, UNUSABLE};
-use super::verify::{clear_progress, store, watch_signals};
-use super::{Exit, input, output};
+use super::verify::store;
+use super::{Exit, input, output, progress};
 use crate::case::{Case, Failure, Items, SavedCase};
 use crate::history::ToolOutputLimit;
 use crate::item::Modalities;
 use crate::minimize::{Budget, minimize};
+use crate::report::progress::of_minimize;
+use crate::report::verify::message;
+use crate::report::{EscapeControls, counted, shown_path, shown_words};
 use crate::rollout::PictureCache;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,6 +33,9 @@ pub(super) struct ReplayArgs {
     /// Saved cases and recorded sessions
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Show what the subject itself says where it fails; that may hold texts of the case
+    #[arg(long)]
+    show_content: bool,
 }
 
 /// Finds the smallest history that still fails
@@ -64,9 +71,20 @@ pub(super) struct MinimizeArgs {
     regressions: Option<PathBuf>,
 }
 
+/// Why a command has no result.
 pub(super) enum Stop {
+    /// A path is of no use.
     Unusable(String, String),
+    /// The same of something that is no path.
+    Useless(&'static str, String),
     Subject(Failure),
+}
+
+impl Stop {
+    pub(super) fn cannot_write(path: &Path, error: &io::Error) -> Stop {
+        let why = format!("cannot be written: {error}; check the folder and who may write there");
+        Stop::Unusable(path.to_string_lossy().into_owned(), why)
+    }
 }
 
 impl From<Failure> for Stop {
@@ -82,12 +100,16 @@ pub(super) fn exit(result: Result<Exit, Stop>) -> Exit {
             output::complain(&path, &why);
             Exit::Unusable
         }
+        Err(Stop::Useless(what, why)) => {
+            output::complain_of(what, &why);
+            Exit::Unusable
+        }
         Err(Stop::Subject(failure)) if failure.kind == UNUSABLE => {
-            output::complain("the command line", &failure.message);
+            output::complain_of("the command line", &failure.message);
             Exit::Unusable
         }
         Err(Stop::Subject(failure)) => {
-            output::complain("the subject", &failure.message);
+            output::complain_of("the subject", &failure.message);
             Exit::NoSubject
         }
     }
@@ -111,23 +133,24 @@ fn replay_all(args: &ReplayArgs) -> Result<Exit, Stop> {
     for (path, saved) in &cases {
         let mut subject = chosen.make()?;
         let judgement = chosen.judge.judge(&mut *subject, &saved.case);
-        let path = path.to_string_lossy();
-        let written = match judgement.broken.is_empty() {
-            true => {
-                writeln!(out, "{path}: holds ({} invariants had something to check)", judgement.checked.len())
-            }
-            false => {
-                broken_cases += 1;
-                write_broken(&mut out, &path, &chosen, &judgement.broken)
-            }
+        let path = shown_path(&path.to_string_lossy());
+        let written = if judgement.broken.is_empty() {
+            let checked = counted(judgement.checked.len(), "invariant");
+            writeln!(out, "{path}: holds ({checked} had something to check)")
+        } else {
+            broken_cases += 1;
+            writeln!(out, "{path}:")
+                .and_then(|()| write_broken(&mut out, args.show_content, &chosen, &judgement.broken))
         };
         if written.is_err() {
             break;
         }
     }
+    let all = counted(cases.len(), "case");
     let verdict = match broken_cases {
-        0 => format!("pass: every invariant held on {} of {0} cases", cases.len()),
-        broken => format!("FAIL: {broken} of {} cases break an invariant", cases.len()),
+        0 => format!("pass: every invariant held on {all}"),
+        1 if cases.len() == 1 => "FAIL: the case breaks an invariant".to_owned(),
+        broken => format!("FAIL: {broken} of {all} break an invariant"),
     };
     let written = writeln!(out, "{verdict}").and_then(|()| out.flush());
     Ok(output::after_writing(written, if broken_cases == 0 { Exit::Holds } else { Exit::Found }))
@@ -135,14 +158,14 @@ fn replay_all(args: &ReplayArgs) -> Result<Exit, Stop> {
 
 fn write_broken(
     out: &mut impl Write,
-    path: &str,
+    show_content: bool,
     chosen: &Chosen,
     broken: &[(usize, String)],
 ) -> io::Result<()> {
-    writeln!(out, "{path}:")?;
     for (at, how) in broken {
         let Some(invariant) = chosen.judge.invariants().get(*at) else { continue };
-        writeln!(out, "  {}: {how}\n    {}", invariant.id, invariant.statement)?;
+        let how = shown_words(&message(how, show_content));
+        writeln!(out, "  BROKEN {}\n    law     {}\n    broken  {how}", invariant.id, invariant.statement)?;
     }
     Ok(())
 }
@@ -170,8 +193,9 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
     };
     let mut fails = |candidate: &Case| chosen.judge.breaks(&mut *subject, candidate, id).is_some();
     let budget = Budget { calls: args.calls, time: args.time };
-    let minimized = minimize(&saved.case, &mut fails, budget, &mut |progress| show(progress, id));
-    clear_progress();
+    let minimized =
+        minimize(&saved.case, &mut fails, budget, &mut |progress| progress::show(&of_minimize(progress, id)));
+    progress::clear();
     let message = chosen.judge.breaks(&mut *chosen.make()?, &minimized.case, id);
     let smallest = SavedCase {
         subject: Some(chosen.judge.capabilities().name.clone()),
@@ -180,38 +204,44 @@ fn shrink_one(args: &MinimizeArgs) -> Result<Exit, Stop> {
         message,
         case: minimized.case,
     };
-    let written = writeln!(io::stdout(), "{}", smallest.to_json());
+    let written = write_case(&smallest);
     let file = args.file.to_string_lossy();
+    let (items, runs) = (smallest.case.item_count(), minimized.calls);
+    let (items, runs) = (counted(items, "item"), counted(runs, "run"));
+    let used_up = if minimized.finished { "" } else { "; the budget was used up" };
+    let flaky = if minimized.flaky { "; it does not fail every time" } else { "" };
     output::remark(
         &file,
-        &format!(
-            "{id}: {} items after {} runs{}{}",
-            smallest.case.item_count(),
-            minimized.calls,
-            if minimized.finished { "" } else { "; the budget was used up" },
-            if minimized.flaky { "; it does not fail every time" } else { "" },
-        ),
+        &format!("the smallest case that breaks {id} has {items}, after {runs}{used_up}{flaky}"),
     );
-    if let Some(store) = store(args.regressions.as_deref()) {
-        let path = store
-            .save(&smallest)
-            .map_err(|error| Stop::Unusable("saved cases".to_owned(), error.to_string()))?;
-        let path = path.to_string_lossy();
-        output::remark(
-            &file,
-            &format!("run it again: callpair replay{} {}", chosen.flags(), super::subject::quoted(&path)),
-        );
+    let flags = chosen.flags();
+    match store(args.regressions.as_deref()) {
+        Some(store) => {
+            let path =
+                store.save(&smallest).map_err(|error| Stop::Useless("saved cases", error.to_string()))?;
+            let path = super::subject::quoted(&path.to_string_lossy());
+            output::suggest("run it again", &format!("callpair replay{flags} {path}"));
+        }
+        None => {
+            output::suggest("saved as case.json, run it again", &format!("callpair replay{flags} case.json"))
+        }
     }
     Ok(output::after_writing(written, Exit::Found))
 }
 
-fn show(progress: crate::minimize::Progress, id: &str) {
-    let mut stderr = io::stderr().lock();
-    if stderr.is_terminal() {
-        let (calls, steps, items) = (progress.calls, progress.steps, progress.items);
-        let _ = write!(stderr, "\r\x1b[K{id}: {steps} steps, {items} items after {calls} runs");
+/// Writes a case to standard output: as it is, or where a person looks at it so that no terminal obeys it.
+pub(super) fn write_case(case: &SavedCase) -> io::Result<()> {
+    let text = case.to_json();
+    if output::is_terminal() {
+        let mut out = EscapeControls::new(output::for_programs());
+        return writeln!(out, "{text}").and_then(|()| out.flush());
     }
+    let mut out = output::for_programs();
+    writeln!(out, "{text}").and_then(|()| out.flush())
 }
+
+/// What a saved case of any version says that it is; the reader says which versions it knows.
+const SAVED: &str = "\"callpair.case/";
 
 /// The longest saved case that is read, in bytes.
 const LONGEST_CASE: u64 = 256 << 20;
@@ -219,7 +249,9 @@ const LONGEST_CASE: u64 = 256 << 20;
 /// Reads a saved case, or makes one of a recorded session: its history, installed and projected.
 pub(super) fn read_case(path: &Path) -> Result<SavedCase, Stop> {
     let unusable = |why: String| Stop::Unusable(path.to_string_lossy().into_owned(), why);
-    if let Some(text) = saved_text(path).map_err(|error| unusable(format!("cannot be read: {error}")))? {
+    if let Some(text) = saved_text(path)
+        .map_err(|error| unusable(format!("cannot be read: {error}; check the path and who may read it")))?
+    {
         return SavedCase::parse(&text).map_err(|error| unusable(error.to_string()));
     }
     let source = input::read(path, input::DialectArg::Auto).map_err(|error| unusable(error.to_string()))?;
@@ -236,7 +268,7 @@ fn saved_text(path: &Path) -> io::Result<Option<String>> {
     let mut head = Vec::new();
     let mut file = std::fs::File::open(path)?;
     Read::by_ref(&mut file).take(4096).read_to_end(&mut head)?;
-    if !String::from_utf8_lossy(&head).contains(crate::case::SCHEMA) {
+    if !String::from_utf8_lossy(&head).contains(SAVED) {
         return Ok(None);
     }
     file.take(LONGEST_CASE).read_to_end(&mut head)?;

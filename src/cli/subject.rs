@@ -102,6 +102,11 @@ impl SubjectArgs {
         Ok(Chosen { judge, processes: self.subject_cmd.is_some(), args: self.clone() })
     }
 
+    /// Whether it is the bank without a fault.
+    pub(super) fn is_honest_bank(&self) -> bool {
+        self.subject_cmd.is_none() && self.subject == "bank"
+    }
+
     fn make(&self) -> Result<Box<dyn Subject>, Failure> {
         let own = self.own()?;
         match &self.against {
