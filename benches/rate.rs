@@ -16,9 +16,6 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 const CASES: u64 = 20_000;
 
 fn rate(name: &str, mut each: impl FnMut(u64)) {

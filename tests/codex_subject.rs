@@ -59,6 +59,7 @@ fn drawn_cases_break_no_invariant() {
         budget: Budget::default(),
         interrupted: &never,
         progress: &|_| {},
+        observe: None,
     };
     let outcome = run(&|| Ok(Box::new(start(&path))), &options).expect("the program starts");
     assert_eq!(outcome.cases, 40);

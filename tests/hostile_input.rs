@@ -162,7 +162,7 @@ fn a_hundred_thousand_unanswered_calls_are_all_found() {
     assert!(
         file.check()
             .stdout
-            .ends_with("FAIL: 100000 errors, 0 warnings, 0 notes in 1 file with 100000 items\n")
+            .ends_with("FAIL: 100,000 errors, 0 warnings, 0 notes in 1 file with 100,000 items\n")
     );
 }
 

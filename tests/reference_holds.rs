@@ -26,6 +26,7 @@ fn the_reference_keeps_every_invariant() {
         budget: Budget::default(),
         interrupted: &never,
         progress: &|_| {},
+        observe: None,
     };
     let outcome = run(&|| Ok(Box::new(Reference::new())), &options).unwrap();
     for violation in &outcome.violations {

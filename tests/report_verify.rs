@@ -1,250 +1,25 @@
 //! The result of a run in every form, from outcomes made by hand.
 
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use callpair::case::{Case, Failure, Items, Projected, Step};
+mod outcomes;
+
+use callpair::case::Case;
 use callpair::generate::Options;
 use callpair::generate::labels::{Label, Labels};
-use callpair::item::{Modalities, ResponseItem};
+use callpair::item::Modalities;
 use callpair::json::Json;
 use callpair::report::matrix;
 use callpair::report::verify::{
-    Observed, Settings, Start, write_html, write_human, write_json, write_junit, write_observe,
-    write_observed, write_start,
+    Start, write_html, write_json, write_junit, write_observe, write_observed, write_start,
 };
-use callpair::subject::{Capabilities, Profile, Reference, Subject};
-use callpair::verify::{
-    Amount, Caught, InvariantCount, Judge, LabelCount, Matrix, Outcome, Seed, Shard, Verdict, Violation,
-};
-use std::collections::BTreeMap;
+use callpair::subject::Reference;
+use callpair::subject::Subject;
+use callpair::verify::{Amount, JudgedCase, Outcome, Seed, Violation};
+use outcomes::*;
 use std::sync::Arc;
 use std::time::Duration;
-
-fn item(json: &str) -> Arc<ResponseItem> {
-    Arc::new(ResponseItem::load(Json::parse(json).expect("JSON")).expect("an item"))
-}
-
-/// Some of the catalogue, so that a new invariant does not change every text.
-const ASKED: [&str; 10] = [
-    "pairing/function-call",
-    "pairing/local-shell-call",
-    "orphan/function-call-output",
-    "order/others-survive",
-    "content/function-call-output",
-    "identity/stable",
-    "live/history-unchanged",
-    "record/cuts",
-    "metamorphic/repeat",
-    "agreement/projection",
-];
-
-/// Some of the labels, each with its floor; the last cannot occur.
-const DRAWN: [(Label, u32); 6] = [
-    (Label::Empty, 5),
-    (Label::Paired, 200),
-    (Label::OpenFunction, 60),
-    (Label::OrphanFunction, 60),
-    (Label::Resume, 100),
-    (Label::Fork, 0),
-];
-
-/// A run of 2,000 cases in which everything holds, with numbers that differ from row to row.
-fn passing() -> Outcome {
-    let subject = Capabilities { version: "1.2.3".to_owned(), ..Reference::new().capabilities() };
-    let invariants = ASKED.iter().zip(1..).map(|(id, n)| {
-        let checked = if id.starts_with("record/") { 0 } else { 2000 - 117 * n };
-        InvariantCount { id, checked, violations: 0 }
-    });
-    let labels = DRAWN.iter().zip(1..).map(|(&(label, floor), n)| {
-        let cases = if floor == 0 { 0 } else { 1900 - 335 * n };
-        LabelCount { label, cases, floor }
-    });
-    Outcome {
-        invariants: invariants.collect(),
-        labels: labels.collect(),
-        subject,
-        profile: Profile::Codex,
-        seed: Seed(7),
-        cases: 2000,
-        elapsed: Duration::from_millis(812),
-        verdict: Verdict::Pass,
-        violations: Vec::new(),
-        stale: Vec::new(),
-        refused: 0,
-    }
-}
-
-const CALL: &str = r#"{"type":"function_call","id":"fc_1","name":"ls","arguments":"{}","call_id":"a"}"#;
-
-/// A subject that keeps its history as the reference does, and projects it by a function.
-struct ByHand<F> {
-    session: Reference,
-    answer: F,
-}
-
-impl<F: Fn(&[Arc<ResponseItem>]) -> Vec<Arc<ResponseItem>>> Subject for ByHand<F> {
-    fn capabilities(&self) -> Capabilities {
-        self.session.capabilities()
-    }
-
-    fn reset(&mut self) -> Result<(), Failure> {
-        self.session.reset()
-    }
-
-    fn record(&mut self, items: &[Arc<ResponseItem>]) -> Result<(), Failure> {
-        self.session.record(items)
-    }
-
-    fn replace(&mut self, items: &[Arc<ResponseItem>]) -> Result<(), Failure> {
-        self.session.replace(items)
-    }
-
-    fn project(&mut self, _modalities: Modalities) -> Result<Projected, Failure> {
-        Ok(Projected::of_items((self.answer)(&self.session.snapshot()?)))
-    }
-
-    fn snapshot(&mut self) -> Result<Items, Failure> {
-        self.session.snapshot()
-    }
-
-    fn resume(&mut self) -> Result<(), Failure> {
-        self.session.resume()
-    }
-}
-
-/// A violation with what such a subject makes of the case.
-fn violation(
-    invariant: &'static str,
-    message: &str,
-    case: Case,
-    answer: impl Fn(&[Arc<ResponseItem>]) -> Vec<Arc<ResponseItem>>,
-) -> Violation {
-    let mut subject = ByHand { session: Reference::new(), answer };
-    let trace = Judge::new(Profile::Codex, subject.capabilities()).trace(&mut subject, &case);
-    Violation {
-        invariant,
-        message: message.to_owned(),
-        case,
-        case_number: 17,
-        known: None,
-        note: None,
-        trace: Some(trace),
-    }
-}
-
-fn unpaired() -> Violation {
-    let case = Case::of_history(vec![item(CALL)], Modalities::Text);
-    let message = "item 0 of the request, function_call a #fc_1, has no function_call_output in the request";
-    violation("pairing/function-call", message, case, <[_]>::to_vec)
-}
-
-/// A history of which the subject repairs one call with another text, drops an orphan and sends another twice.
-fn wrong_words() -> Violation {
-    let message = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}"#;
-    let orphan = r#"{"type":"function_call_output","call_id":"b","output":"late"}"#;
-    let case = Case {
-        steps: vec![
-            Step::Record(vec![item(message), item(orphan)]),
-            Step::Record(vec![item(CALL)]),
-            Step::Resume,
-            Step::Project(Modalities::TextAndImage),
-        ],
-    };
-    let mut violation = violation(
-        "content/function-call-output",
-        "item 3 of the request, function_call_output a 9 bytes, is synthetic and not the text \"aborted\"",
-        case,
-        |history| {
-            let id = "fco_d08ee114-ed5d-5706-8dbd-16ccacd40aa4";
-            let output = format!(
-                r#"{{"type":"function_call_output","id":"{id}","call_id":"a","output":"cancelled"}}"#
-            );
-            history.iter().cloned().chain([item(&output)]).collect()
-        },
-    );
-    violation.note = Some("the budget for a smaller case was used up".to_owned());
-    violation
-}
-
-fn count(outcome: &mut Outcome, id: &str, violations: u64) {
-    let count = outcome.invariants.iter_mut().find(|count| count.id == id).expect("it is asked");
-    count.violations = violations;
-}
-
-fn failing() -> Outcome {
-    let mut outcome = Outcome { verdict: Verdict::Fail, refused: 3, ..passing() };
-    outcome.violations = vec![unpaired(), wrong_words()];
-    count(&mut outcome, "pairing/function-call", 12);
-    count(&mut outcome, "content/function-call-output", 1);
-    outcome
-}
-
-fn vacuous() -> Outcome {
-    let mut outcome = Outcome { verdict: Verdict::Vacuous, ..passing() };
-    for label in outcome.labels.iter_mut().filter(|label| label.floor > 0).take(2) {
-        label.cases = 1 + u64::from(label.floor);
-    }
-    outcome
-}
-
-fn interrupted() -> Outcome {
-    let mut outcome = Outcome { verdict: Verdict::Interrupted, cases: 412, ..passing() };
-    outcome.invariants.iter_mut().for_each(|count| count.checked /= 5);
-    outcome.labels.iter_mut().for_each(|label| label.cases /= 5);
-    outcome
-}
-
-fn known_and_stale() -> Outcome {
-    let mut outcome = Outcome { verdict: Verdict::Fail, stale: vec!["image".to_owned()], ..passing() };
-    outcome.violations = vec![Violation { known: Some("issue 12 of ours".to_owned()), ..unpaired() }];
-    count(&mut outcome, "pairing/function-call", 12);
-    outcome
-}
-
-fn settings(show_content: bool) -> Settings<'static> {
-    let replay = vec!["callpair replay one.json".to_owned(), "callpair replay two.json".to_owned()];
-    Settings { show_content, replay, matrix: None, run_start: Duration::from_millis(1_700_000_000_250) }
-}
-
-fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
-    let mut out = Vec::new();
-    write(&mut out).expect("a vector takes everything");
-    String::from_utf8(out).expect("UTF-8")
-}
-
-fn human(outcome: &Outcome, show_content: bool) -> String {
-    uncoloured(&text(|out| write_human(out, outcome, &settings(show_content))))
-}
-
-/// The text as a terminal without colours gets it.
-fn uncoloured(text: &str) -> String {
-    let mut plain = Vec::new();
-    use std::io::Write;
-    anstream::StripStream::new(&mut plain).write_all(text.as_bytes()).expect("a vector");
-    String::from_utf8(plain).expect("UTF-8")
-}
-
-fn every_form(outcome: &Outcome, settings: &Settings<'_>) -> [(&'static str, String); 5] {
-    [
-        ("human", uncoloured(&text(|out| write_human(out, outcome, settings)))),
-        ("json", text(|out| write_json(out, outcome, settings))),
-        ("junit", text(|out| write_junit(out, outcome, settings))),
-        ("html", text(|out| write_html(out, outcome, settings))),
-        ("observe", text(|out| write_observe(out, outcome, settings))),
-    ]
-}
-
-fn start(subject: &Capabilities) -> Start<'_> {
-    Start {
-        subject,
-        profile: Profile::Codex,
-        seed: Seed(7),
-        amount: Amount::Cases(2000),
-        jobs: 2,
-        shard: Shard::WHOLE,
-        histories: "arbitrary",
-    }
-}
 
 #[test]
 fn a_run_says_what_it_was_asked_for_before_it_starts() {
@@ -289,7 +64,8 @@ fn a_case_of_a_recorded_session_is_shown_by_kinds_and_sizes() {
 
 #[test]
 fn the_last_line_is_the_verdict() {
-    let outcomes = [passing(), failing(), vacuous(), interrupted(), known_and_stale()];
+    let failed_early = Outcome { interrupted: true, ..failing() };
+    let outcomes = [passing(), failing(), failed_early, vacuous(), interrupted(), known_and_stale()];
     let last =
         outcomes.map(|outcome| human(&outcome, true).lines().last().map(str::to_owned).expect("lines"));
     insta::assert_snapshot!(last.join("\n"));
@@ -337,6 +113,15 @@ fn json_holds_every_field_of_the_design() {
 }
 
 #[test]
+fn json_is_the_document_that_was_reviewed() {
+    let json =
+        |outcome: &Outcome| text(|out| write_json(out, outcome, &settings(true))).replace("},{", "},\n{");
+    insta::assert_snapshot!("json_fail", json(&failing()));
+    insta::assert_snapshot!("json_vacuous", json(&vacuous()));
+    insta::assert_snapshot!("json_known_and_stale", json(&known_and_stale()));
+}
+
+#[test]
 fn json_of_every_verdict_says_so() {
     let outcomes = [passing(), failing(), vacuous(), interrupted()];
     let words = outcomes.map(|outcome| {
@@ -370,11 +155,25 @@ fn a_case_deeper_than_serde_json_reads_and_with_long_numbers_is_written_whole() 
 #[test]
 fn junit_has_a_test_an_invariant_and_is_red_where_the_run_says_nothing() {
     insta::assert_snapshot!("junit_fail", text(|out| write_junit(out, &failing(), &settings(true))));
+    insta::assert_snapshot!("junit_vacuous", text(|out| write_junit(out, &vacuous(), &settings(true))));
+    insta::assert_snapshot!(
+        "junit_interrupted",
+        text(|out| write_junit(out, &interrupted(), &settings(true)))
+    );
+    insta::assert_snapshot!(
+        "junit_known_and_stale",
+        text(|out| write_junit(out, &known_and_stale(), &settings(true)))
+    );
     let red = |outcome: &Outcome| {
         text(|out| write_junit(out, outcome, &settings(true))).matches("<failure").count()
     };
     let outcomes = [passing(), failing(), vacuous(), interrupted(), known_and_stale()];
     assert_eq!(outcomes.each_ref().map(red), [0, 2, 1, 1, 1]);
+    assert_eq!(
+        red(&Outcome { interrupted: true, ..failing() }),
+        3,
+        "a run that failed early did not come to its end"
+    );
     let tests = text(|out| write_junit(out, &passing(), &settings(true))).matches("<testcase").count();
     assert_eq!(tests, passing().invariants.len() + 3);
 }
@@ -386,7 +185,7 @@ fn observations_hold_the_fields_of_their_form_and_no_others() {
     let case = outcome.violations[0].case.clone();
     let labels = Labels::of(&case, &Options::for_subject(subject.clone()));
     assert!(labels.has(Label::OpenFunction));
-    let observed = |broken, refused| Observed { case_number: 17, case: &case, labels, broken, refused };
+    let observed = |broken, refused| JudgedCase { case_number: 17, case: &case, labels, broken, refused };
     let cases = [observed(&[][..], false), observed(&["order/sequence"][..], false), observed(&[][..], true)];
     let mut lines = text(|out| {
         cases.iter().try_for_each(|case| write_observed(out, &start(&subject), case, &settings(true)))
@@ -417,6 +216,13 @@ fn observations_hold_the_fields_of_their_form_and_no_others() {
         statuses.push(json.get("status").and_then(Json::as_str).unwrap_or(kind).to_owned());
     }
     let end = ["info", "info", "info"];
+    let representations: Vec<String> = lines
+        .lines()
+        .skip(cases.len())
+        .filter_map(|line| Json::parse(line).ok()?.get("representation")?.as_str().map(str::to_owned))
+        .collect();
+    let distinct: std::collections::BTreeSet<&String> = representations.iter().collect();
+    assert_eq!(distinct.len(), representations.len(), "a smallest case is no text that was seen before");
     let expected: Vec<&str> = ["passed", "failed", "gave_up", "failed", "failed"]
         .into_iter()
         .chain(end)
@@ -432,80 +238,6 @@ fn observations_hold_the_fields_of_their_form_and_no_others() {
     assert!(lines.contains(r#""function_call without output":"yes","#));
     assert!(lines.contains(r#""orphan function_call_output":"no","#));
     insta::assert_snapshot!("observe", lines.lines().map(without_labels).collect::<Vec<_>>().join("\n"));
-}
-
-#[test]
-fn the_page_is_whole_and_loads_nothing() {
-    let matrix = small_matrix();
-    for outcome in [passing(), failing(), vacuous(), interrupted(), known_and_stale()] {
-        let settings = Settings { matrix: Some(&matrix), ..settings(true) };
-        let page = text(|out| write_html(out, &outcome, &settings));
-        well_formed(&page);
-        for loads in ["http:", "https:", "src=", "url(", "@import", "<script", "<link", "<img", "javascript:"]
-        {
-            assert!(!page.contains(loads), "{loads}");
-        }
-        for id in page.split("aria-labelledby=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert_eq!(page.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
-        }
-        for id in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert_eq!(page.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
-        }
-        assert_eq!(page.matches("<h1>").count(), 1);
-        assert_eq!(page.matches("<table").count(), page.matches("<caption>").count());
-    }
-}
-
-#[test]
-fn the_page_shows_history_plan_and_request_with_the_difference_marked() {
-    let page = text(|out| write_html(out, &failing(), &settings(true)));
-    let body = page.split_once("<main").expect("a main part").1.split_once("id=\"cases\"").expect("labels").0;
-    insta::assert_snapshot!(body);
-}
-
-/// Every element that is opened is closed, in order.
-fn well_formed(page: &str) {
-    let mut open: Vec<&str> = Vec::new();
-    let body = page.split_once("</style>").expect("a style").1;
-    for tag in body.split('<').skip(1).map(|rest| rest.split('>').next().expect("a tag")) {
-        let name = tag.split([' ', '\n']).next().expect("a name");
-        match name.strip_prefix('/') {
-            Some("head" | "html") => {}
-            Some(name) => assert_eq!(open.pop(), Some(name), "closing {name} in {open:?}"),
-            None if name == "br" => {}
-            None => open.push(name),
-        }
-    }
-    assert_eq!(open, [""; 0]);
-}
-
-/// What a hostile subject, session or file can put into a result.
-const HOSTILE: &str = "\u{1b}[31mred\u{9b}1m\u{7f}\u{202e}</pre><script>alert(1)</script>\" onload=\"x";
-
-#[test]
-fn no_control_character_and_no_markup_passes() {
-    let mut outcome = known_and_stale();
-    outcome.subject.name = HOSTILE.to_owned();
-    outcome.subject.version = HOSTILE.to_owned();
-    outcome.stale = vec![HOSTILE.to_owned()];
-    let call = CALL.replace("\"a\"", &serde_json::to_string(HOSTILE).expect("a string"));
-    let case = Case::of_history(vec![item(&call)], Modalities::Text);
-    let mut violation = violation("pairing/function-call", HOSTILE, case, <[_]>::to_vec);
-    violation.note = Some(HOSTILE.to_owned());
-    outcome.violations = vec![
-        Violation { known: Some(HOSTILE.to_owned()), ..violation.clone() },
-        Violation { invariant: "pairing/tool-search-call", ..violation },
-    ];
-    let settings = Settings { replay: vec![HOSTILE.to_owned(); 2], ..settings(true) };
-    for (form, text) in every_form(&outcome, &settings) {
-        let control = text.chars().find(|c| c.is_control() && *c != '\n');
-        assert_eq!(control, None, "{form}");
-        if form == "html" {
-            well_formed(&text);
-            assert!(!text.contains("<script"), "{form}");
-            assert!(!text.contains('\u{202e}'), "{form}");
-        }
-    }
 }
 
 #[test]
@@ -529,8 +261,14 @@ fn what_a_user_wrote_is_in_no_form_unless_it_is_allowed() {
         violation("order/others-survive", "item 0 of the history is gone", case.clone(), |history| {
             history.iter().rev().cloned().collect()
         }),
-        Violation { trace: None, ..violation("robustness/answers", crash, case, <[_]>::to_vec) },
+        Violation { trace: None, ..violation("robustness/answers", crash, case.clone(), <[_]>::to_vec) },
     ];
+    let labels = Labels::of(&case, &Options::for_subject(outcome.subject.clone()));
+    let broken = &["order/others-survive"][..];
+    let judged = JudgedCase { case_number: 17, case: &case, labels, broken, refused: false };
+    let line = |show| text(|out| write_observed(out, &start(&outcome.subject), &judged, &settings(show)));
+    assert!(!line(false).contains(secret), "{}", line(false));
+    assert!(line(true).contains(secret));
     for (form, text) in every_form(&outcome, &settings(false)) {
         assert!(!text.contains(secret), "{form}: {text}");
     }
@@ -569,39 +307,6 @@ fn a_long_history_is_cut_to_what_matters() {
     let page = text(|out| write_html(out, &outcome, &settings(true)));
     assert!(page.len() < 100_000, "{}", page.len());
     assert!(page.contains("#m2500 <em>MISSING</em>"), "{page}");
-}
-
-fn caught(fault: &'static str, after: Option<u64>, by_laws: Option<(u64, &'static str)>) -> Caught {
-    let law = by_laws.map(|(_, law)| law);
-    let codex: BTreeMap<&'static str, u64> = by_laws.iter().map(|(after, law)| (*law, *after)).collect();
-    Caught {
-        fault,
-        why: "Where it was seen.",
-        after,
-        after_by_laws: by_laws.map(|(after, _)| after),
-        elapsed: Duration::from_millis(5),
-        first_law: law,
-        codex,
-        responses: BTreeMap::new(),
-        smallest: law.map(|_| Case::of_history(vec![item(CALL)], Modalities::Text)),
-        calls: 40,
-    }
-}
-
-fn small_matrix() -> Matrix {
-    let rows = vec![
-        caught("function-call-forgotten", Some(2), Some((3, "pairing/function-call"))),
-        caught("caught-by-the-model-alone", Some(40), None),
-        caught("caught-by-nothing", None, None),
-    ];
-    Matrix { rows, limit: 1000 }
-}
-
-/// A matrix in which every invariant is needed by a fault of its own.
-fn whole_matrix() -> Matrix {
-    let needed = small_matrix().unneeded().into_iter().chain(["pairing/function-call"]);
-    let rows = needed.zip(1..).map(|(id, after)| caught(id, Some(after), Some((after, id)))).collect();
-    Matrix { rows, limit: 1000 }
 }
 
 #[test]
@@ -653,4 +358,11 @@ fn json_of_the_matrix_holds_both_columns() {
     assert_eq!(list("uncaught"), uncaught.map(|fault| Json::String(fault.to_owned())));
     let json = text(|out| matrix::write_json(out, &whole_matrix()));
     assert!(json.starts_with(r#"{"schema":"callpair.faults/1","verdict":"pass""#), "{json}");
+}
+
+#[test]
+fn json_of_the_matrix_is_the_document_that_was_reviewed() {
+    let json = text(|out| matrix::write_json(out, &small_matrix()));
+    let unneeded = json.find(r#","unneeded":["#).expect("a list");
+    insta::assert_snapshot!("json_matrix", json[..unneeded].replace("},{", "},\n{"));
 }

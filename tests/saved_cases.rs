@@ -171,16 +171,16 @@ fn a_baseline_and_a_folder_of_saved_cases_are_taken_by_verify() {
 #[test]
 fn replay_runs_an_input_as_its_target_does() {
     for (line, status, said) in [
-        ("replay --artifact script @script.input @choices.input @every-step.case.json", 0, "3 of 3 files"),
+        ("replay --artifact script @script.input @choices.input @every-step.case.json", 0, "held on 3 files"),
         ("replay --artifact normalizer @normalizer.input", 0, "normalizer.input: holds"),
         ("replay --artifact rollout @rollout.input @session.jsonl", 0, "session.jsonl: holds"),
         ("replay --artifact json @json.input @verify.json", 0, "verify.json: holds"),
-        ("replay --artifact canary @canary.input", 1, "pairing/function-call: "),
+        ("replay --artifact canary @canary.input", 1, "BROKEN pairing/function-call"),
         ("replay --artifact canary --subject reference @canary.input", 0, "canary.input: holds ("),
         (
             "replay --artifact script --subject bank/forget/function-call @canary.input",
             1,
-            "FAIL: 1 of 1 files",
+            "FAIL: the case breaks",
         ),
     ] {
         let (code, out, err) = run(line);

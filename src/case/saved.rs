@@ -5,7 +5,7 @@
 
 use super::script::{Case, Items, Step};
 use crate::item::{Modalities, ResponseItem};
-use crate::json::{Json, Object, ObjectWriter};
+use crate::json::{Json, Object, ObjectWriter, write_list};
 use std::sync::Arc;
 
 /// The name of the form.
@@ -128,17 +128,6 @@ impl Case {
         // What was just written is JSON, of at most the depth of its items and their wrappers.
         Json::parse_wrapped(&text, 8).unwrap_or_default()
     }
-}
-
-fn write_list<T>(out: &mut Vec<u8>, list: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
-    out.push(b'[');
-    for (at, element) in list.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write(element, out);
-    }
-    out.push(b']');
 }
 
 impl Step {

@@ -34,8 +34,8 @@ impl Bench {
         match artifact {
             Some(target) if !subject.names_one() => match subject.flag_of_measure() {
                 None => Ok(Bench::Target(target)),
-                Some(flag) => Err(Stop::Unusable(
-                    flag.to_owned(),
+                Some(flag) => Err(Stop::Useless(
+                    flag,
                     format!(
                         "the target {target} has a judge of its own; name a subject too, such as --subject reference"
                     ),
@@ -123,8 +123,7 @@ impl Started<'_> {
     pub(super) fn judge(&mut self, case: &Case) -> Result<Judged, Stop> {
         match self {
             Started::Target(target) => {
-                let unusable =
-                    |error: fuzzing::InputError| Stop::Unusable("--artifact".to_owned(), error.to_string());
+                let unusable = |error: fuzzing::InputError| Stop::Useless("--artifact", error.to_string());
                 let input = fuzzing::encode(*target, case).map_err(unusable)?;
                 let broken = fuzzing::broken_by(*target, &input).map_err(unusable)?;
                 Ok(Judged { checked: None, broken, hung: false })

@@ -1,10 +1,9 @@
 //! `callpair case`
 
-use super::cases::{Stop, exit, read_bytes, read_case};
+use super::cases::{Stop, exit, read_bytes, read_case, write_case};
 use super::{Exit, output};
 use crate::case::SavedCase;
 use crate::fuzzing::{self, Broken, InputError, Target};
-use crate::report::EscapeControls;
 use clap::Subcommand;
 use std::io::Write;
 use std::path::PathBuf;
@@ -82,7 +81,7 @@ fn encode(args: &FileArgs) -> Result<Exit, Stop> {
     }
     if output::is_terminal() {
         let why = "a fuzz input is no text for a terminal; redirect it to a file of the corpus".to_owned();
-        return Err(Stop::Unusable("standard output".to_owned(), why));
+        return Err(Stop::Useless("standard output", why));
     }
     let mut out = output::for_programs();
     let written = out.write_all(&input).and_then(|()| out.flush());
@@ -98,14 +97,7 @@ fn decode(args: &FileArgs) -> Result<Exit, Stop> {
         saved.invariant = Some(invariant.to_owned());
         saved.message = Some(message);
     }
-    let text = saved.to_json();
-    let written = if output::is_terminal() {
-        let mut out = EscapeControls::new(output::for_programs());
-        writeln!(out, "{text}").and_then(|()| out.flush())
-    } else {
-        let mut out = output::for_programs();
-        writeln!(out, "{text}").and_then(|()| out.flush())
-    };
+    let written = write_case(&saved);
     Ok(output::after_writing(written, Exit::Holds))
 }
 

@@ -1,21 +1,24 @@
 //! Reading of cases, and why a command on one case ends early.
 
+use super::signals::is_interrupted;
 use super::subject::UNUSABLE;
-use super::verify::is_interrupted;
 use super::{Exit, input, output};
-use crate::case::{Case, Failure, Items, SCHEMA, SavedCase};
+use crate::case::{Case, Failure, Items, SavedCase};
 use crate::fuzzing::{self, InputError, Target};
 use crate::history::ToolOutputLimit;
 use crate::item::Modalities;
+use crate::report::EscapeControls;
 use crate::rollout::PictureCache;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Why a command came to no result.
 pub(super) enum Stop {
-    /// This is of no use, for this reason.
+    /// A path is of no use, for this reason.
     Unusable(String, String),
+    /// The same of something that is no path.
+    Useless(&'static str, String),
     /// The subject could not be started, or would not speak.
     Subject(Failure),
 }
@@ -23,6 +26,10 @@ pub(super) enum Stop {
 impl Stop {
     pub(super) fn file(path: &Path, why: impl ToString) -> Stop {
         Stop::Unusable(path.to_string_lossy().into_owned(), why.to_string())
+    }
+
+    pub(super) fn cannot_write(path: &Path, error: &io::Error) -> Stop {
+        Stop::file(path, format!("cannot be written: {error}; check the folder and who may write there"))
     }
 }
 
@@ -40,13 +47,17 @@ pub(super) fn exit(result: Result<Exit, Stop>) -> Exit {
             output::complain(&path, &why);
             Exit::Unusable
         }
+        Err(Stop::Useless(what, why)) => {
+            output::complain_of(what, &why);
+            Exit::Unusable
+        }
         Err(Stop::Subject(_)) if is_interrupted() => Exit::Interrupted,
         Err(Stop::Subject(failure)) if failure.kind == UNUSABLE => {
-            output::complain("the command line", &failure.message);
+            output::complain_of("the command line", &failure.message);
             Exit::Unusable
         }
         Err(Stop::Subject(failure)) => {
-            output::complain("the subject", &failure.message);
+            output::complain_of("the subject", &failure.message);
             Exit::NoSubject
         }
     }
@@ -109,9 +120,12 @@ fn saved(path: &Path, bytes: &[u8]) -> Result<Option<SavedCase>, Stop> {
     SavedCase::parse(text).map(Some).map_err(|error| Stop::file(path, error))
 }
 
+/// What a saved case of any version says that it is; the reader says which versions it knows.
+const SAVED: &str = "\"callpair.case/";
+
 fn says_that_it_is_a_case(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
-    text.trim_start().starts_with('{') && text.contains(SCHEMA)
+    text.trim_start().starts_with('{') && text.contains(SAVED)
 }
 
 /// The longest case and the longest input of a fuzzer that are read, in bytes.
@@ -143,4 +157,15 @@ fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>, Stop> {
             Err(Stop::file(path, format!("cannot be read: {error}; check the path and who may read it")))
         }
     }
+}
+
+/// Writes a case to standard output: as it is, or where a person looks at it so that no terminal obeys it.
+pub(super) fn write_case(case: &SavedCase) -> io::Result<()> {
+    let text = case.to_json();
+    if output::is_terminal() {
+        let mut out = EscapeControls::new(output::for_programs());
+        return writeln!(out, "{text}").and_then(|()| out.flush());
+    }
+    let mut out = output::for_programs();
+    writeln!(out, "{text}").and_then(|()| out.flush())
 }

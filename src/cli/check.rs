@@ -1,10 +1,8 @@
 //! `callpair check`
 
-use super::input::{self, DialectArg, InputError, Named};
+use super::input::{self, HistoryArgs, InputError, Named};
 use super::{Exit, output};
-use crate::check::{self, Settings};
-use crate::history::ToolOutputLimit;
-use crate::item::Modalities;
+use crate::check;
 use crate::report::check::{Format, Reporter, Summary, reporter};
 use clap::ValueEnum;
 use std::io;
@@ -42,15 +40,8 @@ pub(super) struct Args {
     /// Files or folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Whose history it is
-    #[arg(long, value_enum, default_value = "auto")]
-    dialect: DialectArg,
-    /// What the next model accepts: text, or text,image
-    #[arg(long, default_value_t = Modalities::TextAndImage, value_name = "LIST")]
-    modalities: Modalities,
-    /// Where tool outputs of a rollout are cut: bytes:N or tokens:N; the budget is 1.2 times N
-    #[arg(long, default_value_t = ToolOutputLimit::default(), value_name = "LIMIT")]
-    tool_output_limit: ToolOutputLimit,
+    #[command(flatten)]
+    history: HistoryArgs,
     /// How the result is written
     #[arg(long, value_enum, default_value = "human")]
     format: FormatArg,
@@ -86,12 +77,12 @@ pub(super) fn run(args: &Args) -> Exit {
 }
 
 fn check_all(args: &Args, reporter: &mut dyn Reporter, summary: &mut Summary) -> io::Result<()> {
-    let settings = Settings { modalities: args.modalities, limit: args.tool_output_limit };
+    let settings = args.history.settings();
     let mut passed_over = 0;
     for named in input::expand(&args.paths) {
         let refused = match named {
             Err(refused) => refused,
-            Ok(Named { path, searched }) => match input::read(&path, args.dialect) {
+            Ok(Named { path, searched }) => match input::read(&path, args.history.dialect) {
                 Ok(source) => {
                     let checked = check::check(source, settings);
                     summary.add(&checked);

@@ -33,7 +33,10 @@ pub(super) fn run(args: &Args) -> Exit {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let shown: String = id.chars().take(60).collect();
-                output::complain("explain", &format!("no such id: {shown:?}; `callpair explain` lists them"));
+                output::complain_of(
+                    "explain",
+                    &format!("no such id: {shown:?}; `callpair explain` lists them"),
+                );
                 return Exit::Unusable;
             }
             Err(error) => Err(error),
@@ -62,7 +65,10 @@ fn list(out: &mut impl Write) -> io::Result<()> {
 fn explain(out: &mut impl Write, id: &str) -> io::Result<bool> {
     let invariants: Vec<&Invariant> =
         CATALOGUE.iter().filter(|invariant| invariant.id == id || invariant.family() == id).collect();
-    for invariant in &invariants {
+    for (at, invariant) in invariants.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
         write_invariant(out, invariant)?;
     }
     let rules: Vec<&Rule> = Rule::ALL.iter().filter(|rule| rule.id() == id).collect();
@@ -103,6 +109,6 @@ fn write_invariant(out: &mut impl Write, invariant: &Invariant) -> io::Result<()
     if let Some((_, why)) = implied {
         writeln!(out, "  beside     {why}")?;
     }
-    writeln!(out, "  only this  callpair verify --only {}\n", invariant.id)?;
+    writeln!(out, "  only this  callpair verify --only {}", invariant.id)?;
     Ok(())
 }

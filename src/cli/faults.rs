@@ -1,12 +1,15 @@
 //! `callpair faults`
 
-use super::verify::{watch_signals, write_whole};
-use super::{Exit, output};
+use super::cases::{Stop, exit};
+use super::signals::{interrupted, watch_signals};
+use super::whole_file::write_whole;
+use super::{Exit, output, progress};
 use crate::case::{Failure, FailureKind};
 use crate::fault::{Bank, Slip};
-use crate::report::matrix::{write_human, write_json};
+use crate::report::matrix::{write_html, write_human, write_json};
+use crate::report::progress::of_matrix;
 use crate::subject::{Subject, serve};
-use crate::verify::matrix;
+use crate::verify::{Matrix, MatrixOptions, matrix};
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -24,13 +27,15 @@ Examples:
 Exit status:
   0  every fault is caught by a law, and every invariant is needed
   1  a fault is not caught, or an invariant is not needed
-  2  the command is unusable")]
+  2  the command is unusable
+  3  a fault that takes its process down could not be started
+  130  interrupted before every fault was tried")]
 pub(super) struct Args {
     /// How many cases each fault gets
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = Wanted::default().cases, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cases: u64,
     /// The seed of the cases, a whole number
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = Wanted::default().seed)]
     seed: u64,
     /// Threads; all cores without it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -41,6 +46,9 @@ pub(super) struct Args {
     /// Also write the JSON to a file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Also write a page that a browser shows without a network: the grid, and the smallest cases
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,22 +57,57 @@ enum FormatArg {
     Json,
 }
 
+/// Which matrix.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) cases: u64,
+    pub(super) seed: u64,
+    pub(super) jobs: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        Wanted { cases: 1000, seed: 7, jobs }
+    }
+}
+
+/// Makes the matrix, with a line on the terminal meanwhile; `None` where it was interrupted.
+pub(super) fn matrix_of(wanted: &Wanted) -> Result<Option<Matrix>, Failure> {
+    let made = matrix(&MatrixOptions {
+        limit: wanted.cases,
+        seed: wanted.seed,
+        jobs: wanted.jobs,
+        children: Some(&child),
+        interrupted: interrupted(),
+        progress: &|progress| progress::show(&of_matrix(progress)),
+    });
+    progress::clear();
+    made
+}
+
 pub(super) fn run(args: &Args) -> Exit {
     watch_signals();
-    let jobs =
-        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let matrix = match matrix(args.cases, args.seed, jobs, Some(&child)) {
-        Ok(matrix) => matrix,
-        Err(failure) => {
-            output::complain("faults", &failure.to_string());
-            return Exit::Unusable;
-        }
+    exit(faults(args))
+}
+
+fn faults(args: &Args) -> Result<Exit, Stop> {
+    let jobs = args.jobs.map_or(Wanted::default().jobs, usize::from);
+    let wanted = Wanted { cases: args.cases, seed: args.seed, jobs };
+    let Some(matrix) = matrix_of(&wanted)? else {
+        output::remark(
+            "faults",
+            "interrupted before every fault was tried: that would say nothing of the invariants",
+        );
+        return Ok(Exit::Interrupted);
     };
-    if let Some(path) = &args.json
-        && let Err(error) = write_whole(path, |out| write_json(out, &matrix))
-    {
-        output::complain(&path.to_string_lossy(), &format!("cannot be written: {error}"));
-        return Exit::Unusable;
+    if let Some(path) = &args.json {
+        write_whole(path, |out| write_json(out, &matrix))
+            .map_err(|error| Stop::cannot_write(path, &error))?;
+    }
+    if let Some(path) = &args.html {
+        write_whole(path, |out| write_html(out, &matrix))
+            .map_err(|error| Stop::cannot_write(path, &error))?;
     }
     let holds = matrix.uncaught().is_empty() && matrix.unneeded().is_empty();
     let written = match args.format {
@@ -77,7 +120,7 @@ pub(super) fn run(args: &Args) -> Exit {
             write_json(&mut out, &matrix).and_then(|()| out.flush())
         }
     };
-    output::after_writing(written, if holds { Exit::Holds } else { Exit::Found })
+    Ok(output::after_writing(written, if holds { Exit::Holds } else { Exit::Found }))
 }
 
 /// A fault that takes its process down, in a process of its own: this program, serving the bank.
@@ -114,7 +157,7 @@ pub(super) fn serve_fault(args: &ServeArgs) -> Exit {
         None => None,
         Some((_, Some(slip))) => Some(slip),
         Some((id, None)) => {
-            output::complain(
+            output::complain_of(
                 "serve-fault",
                 &format!(
                     "no such fault: {:?}; `callpair explain` lists them",

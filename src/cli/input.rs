@@ -1,5 +1,8 @@
 //! Opening what a path names: a file, standard input, or the files of a folder.
 
+use crate::check::Settings;
+use crate::history::ToolOutputLimit;
+use crate::item::Modalities;
 use crate::rollout::Caps;
 use crate::source::{self, Dialect, Source, SourceError};
 use clap::ValueEnum;
@@ -32,6 +35,26 @@ impl DialectArg {
             DialectArg::Anthropic => Some(Dialect::Anthropic),
             DialectArg::Gemini => Some(Dialect::Gemini),
         }
+    }
+}
+
+/// How a file is read, and what becomes of its history
+#[derive(Debug, clap::Args)]
+pub(super) struct HistoryArgs {
+    /// Whose history it is
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(super) dialect: DialectArg,
+    /// What the next model accepts: text, or text,image
+    #[arg(long, default_value_t = Modalities::TextAndImage, value_name = "LIST")]
+    modalities: Modalities,
+    /// Where tool outputs of a rollout are cut: bytes:N or tokens:N; the budget is 1.2 times N
+    #[arg(long, default_value_t = ToolOutputLimit::default(), value_name = "LIMIT")]
+    tool_output_limit: ToolOutputLimit,
+}
+
+impl HistoryArgs {
+    pub(super) fn settings(&self) -> Settings {
+        Settings { modalities: self.modalities, limit: self.tool_output_limit }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `callpair man`
 
-use super::verify::write_whole;
+use super::whole_file::write_whole;
 use super::{Cli, Exit, output};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;

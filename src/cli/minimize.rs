@@ -1,16 +1,17 @@
 //! `callpair minimize`
 
 use super::bench::{Bench, Judged};
-use super::cases::{Stop, exit};
+use super::cases::{Stop, exit, write_case};
+use super::signals::{is_interrupted, watch_signals};
 use super::subject::{SubjectArgs, duration};
-use super::verify::{clear_progress, is_interrupted, store, watch_signals};
-use super::{Exit, output};
+use super::verify::store;
+use super::{Exit, output, progress};
 use crate::case::{Case, SavedCase};
 use crate::fuzzing::{Broken, SECOND_IMPLEMENTATION, Target};
 use crate::invariant::{ANSWERS, CATALOGUE};
-use crate::minimize::{Budget, Minimized, Progress, minimize};
-use crate::report::EscapeControls;
-use std::io::{self, IsTerminal, Write};
+use crate::minimize::{Budget, Minimized, minimize};
+use crate::report::counted;
+use crate::report::progress::of_minimize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -75,8 +76,10 @@ fn shrink(args: &Args) -> Result<Exit, Stop> {
     if !(hung && id == ANSWERS.id && subject.hasten()) {
         let mut fails = |candidate: &Case| !is_interrupted() && subject.breaks(candidate, id).is_some();
         let budget = Budget { calls: args.calls, time: args.time };
-        minimized = minimize(&saved.case, &mut fails, budget, &mut |progress| show(progress, id));
-        clear_progress();
+        minimized = minimize(&saved.case, &mut fails, budget, &mut |progress| {
+            progress::show(&of_minimize(progress, id));
+        });
+        progress::clear();
     }
     // After a signal there is no subject to be asked again, and what was found so far is as good as it was.
     let mut message = None;
@@ -92,17 +95,17 @@ fn shrink(args: &Args) -> Result<Exit, Stop> {
         message,
         case: minimized.case.clone(),
     };
-    let written = print(&smallest);
+    let written = write_case(&smallest);
     let file = args.file.to_string_lossy();
     output::remark(&file, &summary(id, &minimized));
-    if let Some(store) = store(args.regressions.as_deref()) {
-        let path = store.save(&smallest).map_err(|error| {
-            Stop::Unusable("saved cases".to_owned(), format!("the case cannot be saved: {error}"))
-        })?;
-        output::remark(&file, &format!("run it again: {}", bench.replay(&path.to_string_lossy())));
-    } else {
-        let again = bench.replay("smallest.json");
-        output::remark(&file, &format!("run it again, written to a file (> smallest.json): {again}"));
+    match store(args.regressions.as_deref()) {
+        Some(store) => {
+            let path = store.save(&smallest).map_err(|error| {
+                Stop::Useless("saved cases", format!("the case cannot be saved: {error}"))
+            })?;
+            output::suggest("run it again", &bench.replay(&path.to_string_lossy()));
+        }
+        None => output::suggest("saved as case.json, run it again", &bench.replay("case.json")),
     }
     Ok(output::after_writing(written, Exit::Found))
 }
@@ -131,13 +134,11 @@ fn nothing_to_do(wanted: Option<&str>, broken: &[Broken]) -> String {
 }
 
 fn summary(id: &str, minimized: &Minimized) -> String {
+    let (items, runs) = (minimized.case.item_count(), minimized.calls);
     format!(
-        "{id}: {} after {} runs{}{}",
-        match minimized.case.item_count() {
-            1 => "1 item".to_owned(),
-            items => format!("{items} items"),
-        },
-        minimized.calls,
+        "the smallest case that breaks {id} has {}, after {}{}{}",
+        counted(items, "item"),
+        counted(runs, "run"),
         match minimized.finished {
             _ if is_interrupted() => "; interrupted",
             true => "",
@@ -145,23 +146,4 @@ fn summary(id: &str, minimized: &Minimized) -> String {
         },
         if minimized.flaky && !is_interrupted() { "; it does not fail every time" } else { "" },
     )
-}
-
-/// The case is content; a terminal would obey what stands in it.
-fn print(case: &SavedCase) -> io::Result<()> {
-    let text = case.to_json();
-    if output::is_terminal() {
-        let mut out = EscapeControls::new(output::for_programs());
-        return writeln!(out, "{text}").and_then(|()| out.flush());
-    }
-    let mut out = output::for_programs();
-    writeln!(out, "{text}").and_then(|()| out.flush())
-}
-
-fn show(progress: Progress, id: &str) {
-    let mut stderr = io::stderr().lock();
-    if stderr.is_terminal() {
-        let Progress { calls, steps, items } = progress;
-        let _ = write!(stderr, "\r\x1b[K{id}: {steps} steps, {items} items after {calls} runs");
-    }
 }

@@ -16,10 +16,13 @@ mod input;
 mod man;
 mod minimize;
 mod output;
+mod progress;
 mod project;
 mod replay;
+mod signals;
 mod subject;
 mod verify;
+mod whole_file;
 
 pub use exit::Exit;
 

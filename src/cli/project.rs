@@ -1,10 +1,8 @@
 //! `callpair project`
 
-use super::input::{self, DialectArg};
+use super::input::{self, HistoryArgs};
 use super::{Exit, output};
-use crate::check::{self, Settings};
-use crate::history::ToolOutputLimit;
-use crate::item::Modalities;
+use crate::check;
 use crate::report::EscapeControls;
 use crate::report::project::{write_diff, write_input};
 use clap::ValueEnum;
@@ -27,15 +25,8 @@ Exit status:
 pub(super) struct Args {
     /// A Codex rollout, an array of items, a request body, or items one a line; `-` is standard input
     file: PathBuf,
-    /// Whose history it is
-    #[arg(long, value_enum, default_value = "auto")]
-    dialect: DialectArg,
-    /// What the next model accepts: text, or text,image
-    #[arg(long, default_value_t = Modalities::TextAndImage, value_name = "LIST")]
-    modalities: Modalities,
-    /// Where tool outputs of a rollout are cut: bytes:N or tokens:N; the budget is 1.2 times N
-    #[arg(long, default_value_t = ToolOutputLimit::default(), value_name = "LIMIT")]
-    tool_output_limit: ToolOutputLimit,
+    #[command(flatten)]
+    history: HistoryArgs,
     /// diff: what was inserted, removed and replaced, and why; json: the array that is sent; jsonl: the same, one item a line
     #[arg(long, value_enum, default_value = "diff")]
     format: FormatArg,
@@ -53,14 +44,14 @@ enum FormatArg {
 
 pub(super) fn run(args: &Args) -> Exit {
     let path = args.file.to_string_lossy();
-    let source = match input::read(&args.file, args.dialect) {
+    let source = match input::read(&args.file, args.history.dialect) {
         Ok(source) => source,
         Err(error) => {
             output::complain(&path, &error.to_string());
             return Exit::Unusable;
         }
     };
-    let settings = Settings { modalities: args.modalities, limit: args.tool_output_limit };
+    let settings = args.history.settings();
     let checked = check::check(source, settings);
     if let Some(refusal) = checked.refusal() {
         let line = refusal.place.line.map(|line| format!("line {line}: ")).unwrap_or_default();

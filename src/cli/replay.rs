@@ -2,12 +2,14 @@
 
 use super::bench::{Bench, Judged};
 use super::cases::{Stop, exit};
+use super::signals::{is_interrupted, watch_signals};
 use super::subject::SubjectArgs;
-use super::verify::{is_interrupted, watch_signals};
+
 use super::{Exit, output};
 use crate::fuzzing::{Broken, Target};
 use crate::invariant::CATALOGUE;
-use crate::report::shown_path;
+use crate::report::verify::message;
+use crate::report::{counted, shown_path, shown_words};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -38,6 +40,9 @@ pub(super) struct Args {
     /// Saved cases and recorded sessions; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Show what the subject itself says where it fails; that may hold texts of the case
+    #[arg(long)]
+    show_content: bool,
 }
 
 pub(super) fn run(args: &Args) -> Exit {
@@ -55,32 +60,36 @@ fn replay(args: &Args) -> Result<Exit, Stop> {
             return Ok(if broken_files == 0 { Exit::Interrupted } else { Exit::Found });
         }
         broken_files += usize::from(!judged.broken.is_empty());
-        if write_judged(&mut out, &shown_path(&path.to_string_lossy()), &judged).is_err() {
+        if write_judged(&mut out, &shown_path(&path.to_string_lossy()), &judged, args.show_content).is_err() {
             break;
         }
     }
-    let files = args.files.len();
+    let all = counted(args.files.len(), "file");
     let verdict = match broken_files {
-        0 => format!("pass: every invariant held on {files} of {files} files"),
-        broken => format!("FAIL: {broken} of {files} files break an invariant"),
+        0 => format!("pass: every invariant held on {all}"),
+        1 if args.files.len() == 1 => "FAIL: the case breaks an invariant".to_owned(),
+        broken => format!("FAIL: {broken} of {all} break an invariant"),
     };
     let written = writeln!(out, "{verdict}").and_then(|()| out.flush());
     Ok(output::after_writing(written, if broken_files == 0 { Exit::Holds } else { Exit::Found }))
 }
 
-fn write_judged(out: &mut impl Write, path: &str, judged: &Judged) -> io::Result<()> {
+fn write_judged(out: &mut impl Write, path: &str, judged: &Judged, show_content: bool) -> io::Result<()> {
     if judged.broken.is_empty() {
         return match judged.checked {
-            Some(checked) => writeln!(out, "{path}: holds ({checked} invariants had something to check)"),
+            Some(checked) => {
+                writeln!(out, "{path}: holds ({} had something to check)", counted(checked, "invariant"))
+            }
             None => writeln!(out, "{path}: holds"),
         };
     }
     writeln!(out, "{path}:")?;
-    for Broken { invariant, message } in &judged.broken {
-        writeln!(out, "  {invariant}: {}", message.trim_end())?;
+    for Broken { invariant, message: how } in &judged.broken {
+        writeln!(out, "  BROKEN {invariant}")?;
         if let Some(known) = CATALOGUE.iter().find(|known| known.id == *invariant) {
-            writeln!(out, "    {}", known.statement)?;
+            writeln!(out, "    law     {}", known.statement)?;
         }
+        writeln!(out, "    broken  {}", shown_words(message(how, show_content).trim_end()))?;
     }
     Ok(())
 }

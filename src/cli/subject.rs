@@ -1,5 +1,6 @@
 //! The flags that say what is verified, shared by `verify`, `minimize` and `replay`.
 
+use super::signals::is_interrupted;
 use crate::case::{Failure, FailureKind};
 use crate::fault::{Bank, Slip};
 use crate::invariant::{self, Invariant};
@@ -130,9 +131,9 @@ impl SubjectArgs {
             let subject = self.started(command)?;
             let capabilities = subject.capabilities();
             if let Err(failure) = subject.shut_down()
-                && !super::verify::is_interrupted()
+                && !is_interrupted()
             {
-                super::output::remark(
+                super::output::remark_of(
                     "the subject",
                     &format!("does not end as the protocol says: {failure}"),
                 );
@@ -140,6 +141,11 @@ impl SubjectArgs {
             return Ok(capabilities);
         }
         Ok(self.make()?.capabilities())
+    }
+
+    /// Whether it is the bank without a fault.
+    pub(super) fn is_honest_bank(&self) -> bool {
+        self.subject_cmd.is_none() && self.subject.as_deref() == Some("bank")
     }
 
     fn make(&self) -> Result<Box<dyn Subject>, Failure> {

@@ -1,22 +1,26 @@
 //! `callpair verify`
 
-use super::subject::{Chosen, SubjectArgs, UNUSABLE, duration};
-use super::{Exit, input, output};
-use crate::case::{Failure, Items, Store};
+use super::cases::{Stop, exit};
+use super::signals::{interrupted, is_interrupted, watch_signals};
+use super::subject::{Chosen, SubjectArgs, duration};
+use super::whole_file::{WholeFile, write_whole};
+use super::{Exit, faults, input, output, progress};
+use crate::case::{Items, Store};
 use crate::generate::{self, Histories};
 use crate::history::ToolOutputLimit;
 use crate::minimize::Budget;
+use crate::report::progress::of_run;
 use crate::report::verify::{
-    Settings, Start, write_html, write_human, write_json, write_junit, write_observe, write_start,
+    Settings, Start, write_html, write_human, write_json, write_junit, write_observe, write_observed,
+    write_start,
 };
 use crate::rollout::PictureCache;
-use crate::verify::{Amount, Options, Outcome, Progress, Seed, Shard, Verdict, run};
+use crate::verify::{Amount, JudgedCase, Matrix, Options, Outcome, Seed, Shard, Verdict, run};
 use clap::ValueEnum;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const HELP: &str = "\
@@ -77,13 +81,15 @@ pub(super) struct Args {
     /// Also write JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Also write a page that a browser shows without a network
+    /// Also write a page that a browser shows without a network; with --subject bank the kill matrix too, which takes a minute
+    /// or two more
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Also write a line of JSON a case label and invariant, in the OpenPBTStats form
+    /// Also write a line of JSON for each case and each broken invariant, in the OpenPBTStats form, which Tyche shows; about 3 kB
+    /// a case
     #[arg(long, value_name = "FILE")]
     observe: Option<PathBuf>,
-    /// Show texts of recorded sessions (--from) too
+    /// Show texts of recorded sessions (--from) and of saved cases too
     #[arg(long)]
     show_content: bool,
 }
@@ -99,34 +105,7 @@ const DEFAULT_REGRESSIONS: &str = "proptest-regressions";
 
 pub(super) fn run_command(args: &Args) -> Exit {
     watch_signals();
-    match verify(args) {
-        Ok(exit) => exit,
-        Err(Stop::Unusable(path, why)) => {
-            output::complain(&path, &why);
-            Exit::Unusable
-        }
-        Err(Stop::Subject(_)) if is_interrupted() => Exit::Interrupted,
-        Err(Stop::Subject(failure)) if failure.kind == UNUSABLE => {
-            output::complain("verify", &failure.message);
-            Exit::Unusable
-        }
-        Err(Stop::Subject(failure)) => {
-            output::complain("the subject", &failure.message);
-            Exit::NoSubject
-        }
-    }
-}
-
-/// Why there is no outcome.
-enum Stop {
-    Unusable(String, String),
-    Subject(Failure),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
-        Stop::Subject(failure)
-    }
+    exit(verify(args))
 }
 
 fn unusable(path: &Path, why: impl ToString) -> Stop {
@@ -137,9 +116,7 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
     let known = args.known.as_deref().map(read_known).transpose()?.unwrap_or_default();
     let store = store(args.regressions.as_deref());
     let regressions = match &store {
-        Some(store) => {
-            store.load().map_err(|error| Stop::Unusable("saved cases".to_owned(), error.to_string()))?
-        }
+        Some(store) => store.load().map_err(|error| Stop::Useless("saved cases", error.to_string()))?,
         None => Vec::new(),
     };
     let recorded = args.from.as_deref().map(read_sessions).transpose()?.unwrap_or_default();
@@ -168,6 +145,7 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
         shard: args.shard,
         histories: &histories,
     };
+    let observations = args.observe.as_deref().map(Observations::create).transpose()?;
     let run_start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let human = args.format == FormatArg::Human;
     if human {
@@ -176,6 +154,14 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
             return Ok(Exit::Holds);
         }
     }
+    // What is drawn without a recorded session holds nothing that a user wrote.
+    let drawn =
+        Settings { show_content: args.show_content || args.from.is_none(), run_start, ..Settings::default() };
+    let observe = |case: &JudgedCase<'_>| {
+        if let Some(observations) = &observations {
+            observations.write(|out| write_observed(out, &start, case, &drawn));
+        }
+    };
     let options = Options {
         judge: chosen.judge.clone(),
         generate: options,
@@ -192,15 +178,25 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
         twice: if chosen.processes { 100 } else { 0 },
         budget: Budget::default(),
         interrupted: interrupted(),
-        progress: &|progress| show_progress(progress, amount),
+        progress: &|progress| progress::show(&of_run(progress, amount)),
+        observe: observations.is_some().then_some(&observe),
     };
     let outcome = run(&|| chosen.make(), &options);
-    clear_progress();
+    progress::clear();
     let outcome = outcome?;
     let replay = replays(args, &chosen, &outcome, store.as_ref())?;
-    let show_content = args.show_content || args.from.is_none();
-    let settings = Settings { show_content, replay, matrix: None, run_start };
+    let matrix = match args.html {
+        Some(_) if args.subject.is_honest_bank() => kill_matrix(jobs)?,
+        _ => None,
+    };
+    // A saved case may have come from a recorded session.
+    let of_saved_case = outcome.violations.iter().any(|violation| violation.saved_case().is_some());
+    let show_content = args.show_content || drawn.show_content && !of_saved_case;
+    let settings = Settings { show_content, replay, matrix: matrix.as_ref(), run_start };
     write_files(args, &outcome, &settings)?;
+    if let Some(observations) = observations {
+        observations.finish(|out| write_observe(out, &outcome, &settings))?;
+    }
     let exit = exit_of(&outcome);
     let written = if human {
         let mut out = output::for_people();
@@ -242,7 +238,7 @@ fn replays(
             Some(store) if violation.known.is_none() => {
                 let saved = violation.saved(&outcome.subject.name, outcome.profile);
                 let path = store.save(&saved).map_err(|error| {
-                    Stop::Unusable("saved cases".to_owned(), format!("the case cannot be saved: {error}"))
+                    Stop::Useless("saved cases", format!("the case cannot be saved: {error}"))
                 })?;
                 format!("callpair replay{flags} {}", super::subject::quoted(&path.to_string_lossy()))
             }
@@ -263,37 +259,53 @@ fn replays(
     Ok(replays)
 }
 
+/// The kill matrix, for the page of the bank: what its faults prove of the invariants belongs beside what they say of it.
+fn kill_matrix(jobs: usize) -> Result<Option<Matrix>, Stop> {
+    if is_interrupted() {
+        return Ok(None);
+    }
+    Ok(faults::matrix_of(&faults::Wanted { jobs, ..faults::Wanted::default() })?)
+}
+
 fn write_files(args: &Args, outcome: &Outcome, settings: &Settings<'_>) -> Result<(), Stop> {
-    type WriteFn = fn(&mut BufWriter<File>, &Outcome, &Settings<'_>) -> io::Result<()>;
-    let files: [(&Option<PathBuf>, WriteFn); 3] =
-        [(&args.junit, write_junit), (&args.html, write_html), (&args.observe, write_observe)];
+    type WriteFn = fn(&mut WholeFile, &Outcome, &Settings<'_>) -> io::Result<()>;
+    let files: [(&Option<PathBuf>, WriteFn); 2] = [(&args.junit, write_junit), (&args.html, write_html)];
     for (path, write) in files {
         let Some(path) = path else { continue };
         write_whole(path, |out| write(out, outcome, settings))
-            .map_err(|error| unusable(path, format!("cannot be written: {error}")))?;
+            .map_err(|error| Stop::cannot_write(path, &error))?;
     }
     Ok(())
 }
 
-/// Writes a file beside its place, and moves it there when it is whole.
-pub(super) fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
-    let beside = path.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = File::create(&beside).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        write(&mut out)?;
-        out.flush()?;
-        out.get_ref().sync_all()
-    });
-    let moved = written.and_then(|()| fs::rename(&beside, path));
-    if moved.is_err() {
-        // What was begun is of no use to anybody.
-        let _ = fs::remove_file(&beside);
+/// The file of `--observe`, which all threads write a line a case to while the run goes on.
+struct Observations {
+    path: PathBuf,
+    /// The file, until it could not be written.
+    file: Mutex<io::Result<WholeFile>>,
+}
+
+impl Observations {
+    fn create(path: &Path) -> Result<Observations, Stop> {
+        let file = WholeFile::create(path).map_err(|error| Stop::cannot_write(path, &error))?;
+        Ok(Observations { path: path.to_owned(), file: Mutex::new(Ok(file)) })
     }
-    moved
+
+    /// Writes a line. A failure is told at the end: the run is worth more than this file.
+    fn write(&self, write: impl FnOnce(&mut WholeFile) -> io::Result<()>) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(out) = &mut *file
+            && let Err(error) = write(out)
+        {
+            *file = Err(error);
+        }
+    }
+
+    fn finish(self, write: impl FnOnce(&mut WholeFile) -> io::Result<()>) -> Result<(), Stop> {
+        self.write(write);
+        let file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        file.and_then(WholeFile::finish).map_err(|error| Stop::cannot_write(&self.path, &error))
+    }
 }
 
 /// Reads a baseline: a line each, id, then the reason; `#` begins a comment.
@@ -359,59 +371,4 @@ fn read_sessions(folder: &Path) -> Result<Vec<Items>, Stop> {
 fn fresh_seed() -> Seed {
     use std::hash::{BuildHasher, Hasher, RandomState};
     Seed(RandomState::new().build_hasher().finish())
-}
-
-#[cfg(unix)]
-pub(super) fn watch_signals() {
-    // Without them an interrupt ends the process as it always does, and subjects end with their standard input.
-    let _ = crate::subject::stdio::signals::watch();
-    let _ = crate::subject::stdio::adopt_orphans();
-}
-
-#[cfg(not(unix))]
-pub(super) fn watch_signals() {}
-
-/// The flag that a signal raises.
-#[cfg(unix)]
-fn interrupted() -> &'static AtomicBool {
-    crate::subject::stdio::signals::flag()
-}
-
-/// The flag that nothing raises here.
-#[cfg(not(unix))]
-fn interrupted() -> &'static AtomicBool {
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    &NEVER
-}
-
-/// Whether a signal has asked this program to end.
-pub(super) fn is_interrupted() -> bool {
-    interrupted().load(Ordering::Relaxed)
-}
-
-/// One line on a terminal: rate, time left, failures so far.
-fn show_progress(progress: Progress, amount: Amount) {
-    let mut stderr = io::stderr().lock();
-    if !stderr.is_terminal() {
-        return;
-    }
-    let seconds = progress.elapsed.as_secs_f64().max(0.001);
-    let rate = progress.cases as f64 / seconds;
-    let left = match amount {
-        Amount::Cases(cases) => cases.saturating_sub(progress.cases) as f64 / rate.max(0.001),
-        Amount::Time(time) => (time.as_secs_f64() - seconds).max(0.0),
-    };
-    let broken = match progress.broken {
-        0 => "nothing broken".to_owned(),
-        broken => format!("{broken} broken"),
-    };
-    let _ =
-        write!(stderr, "\r\x1b[K{} cases, {rate:.0} a second, {left:.0} s left, {broken}", progress.cases);
-}
-
-pub(super) fn clear_progress() {
-    let mut stderr = io::stderr().lock();
-    if stderr.is_terminal() {
-        let _ = write!(stderr, "\r\x1b[K");
-    }
 }

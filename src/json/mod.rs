@@ -13,7 +13,7 @@ mod write;
 
 pub use number::Number;
 pub use parse::{JsonError, JsonProblem, MAX_DEPTH};
-pub use write::{Numbers, ObjectWriter, write_string};
+pub use write::{Numbers, ObjectWriter, write_list, write_string};
 
 use std::fmt;
 

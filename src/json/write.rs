@@ -24,16 +24,7 @@ pub(super) fn write(value: &Json, out: &mut Vec<u8>, numbers: Numbers) {
             out.extend_from_slice(text.as_bytes());
         }
         Json::String(text) => write_string(text, out),
-        Json::Array(elements) => {
-            out.push(b'[');
-            for (n, element) in elements.iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                write(element, out, numbers);
-            }
-            out.push(b']');
-        }
+        Json::Array(elements) => write_list(out, elements, |element, out| write(element, out, numbers)),
         Json::Object(object) => {
             let mut writer = ObjectWriter::open(out);
             for (key, value) in object.iter() {
@@ -48,6 +39,22 @@ pub(super) fn write(value: &Json, out: &mut Vec<u8>, numbers: Numbers) {
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     // A vector takes every byte: this never fails.
     let _ = serde_json::to_writer(out, text);
+}
+
+/// Writes a list of whatever `write` makes of each element.
+pub fn write_list<T>(
+    out: &mut Vec<u8>,
+    list: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(T, &mut Vec<u8>),
+) {
+    out.push(b'[');
+    for (at, element) in list.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write(element, out);
+    }
+    out.push(b']');
 }
 
 /// Writes an object member by member, in the order of the calls.

@@ -16,7 +16,8 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// `1 case`, `2,000 cases`.
-pub(super) fn counted(count: u64, what: &str) -> String {
+pub fn counted(count: impl TryInto<u64>, what: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
     if count == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(count)) }
 }
 
@@ -78,8 +79,8 @@ mod tests {
     fn numbers_have_their_thousands_apart() {
         let texts = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(counted(1, "case"), "1 case");
-        assert_eq!(counted(2000, "case"), "2,000 cases");
+        assert_eq!(counted(1_u64, "case"), "1 case");
+        assert_eq!(counted(2000_usize, "case"), "2,000 cases");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `input`, as items of the history.
 
 use crate::item::{ContentPart, Message, ResponseItem, Text};
-use crate::json::{Json, Numbers, ObjectWriter};
+use crate::json::{Json, Numbers, ObjectWriter, write_list};
 use std::sync::Arc;
 
 /// What a sampling request asks of the model.
@@ -104,19 +104,8 @@ fn write_bool(out: &mut Vec<u8>, value: bool) {
     out.extend_from_slice(if value { b"true" } else { b"false" });
 }
 
-fn write_list<T>(out: &mut Vec<u8>, elements: impl IntoIterator<Item = T>, write: impl Fn(&mut Vec<u8>, T)) {
-    out.push(b'[');
-    for (n, element) in elements.into_iter().enumerate() {
-        if n > 0 {
-            out.push(b',');
-        }
-        write(out, element);
-    }
-    out.push(b']');
-}
-
 fn write_tools(out: &mut Vec<u8>, tools: &[Json]) {
-    write_list(out, tools, |out, tool| tool.write(out, Numbers::AsWritten));
+    write_list(out, tools, |tool, out| tool.write(out, Numbers::AsWritten));
 }
 
 fn write_input(out: &mut Vec<u8>, prompt: &Prompt, controls: &RequestControls) {
@@ -125,7 +114,7 @@ fn write_input(out: &mut Vec<u8>, prompt: &Prompt, controls: &RequestControls) {
         RequestForm::Lite => lite_lead(prompt),
     };
     let items = lead.iter().chain(prompt.input.iter().map(|item| &**item));
-    write_list(out, items, |out, item| match item.id() {
+    write_list(out, items, |item, out| match item.id() {
         Some(_) if !controls.item_ids => without_id(item).write_wire(out),
         _ => item.write_wire(out),
     });

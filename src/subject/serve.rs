@@ -5,7 +5,7 @@ use super::{Capabilities, Profile, Subject};
 use crate::case::{Failure, FailureKind, Items};
 use crate::history::ToolOutputLimit;
 use crate::item::{Modalities, ResponseItem};
-use crate::json::{Json, Numbers, ObjectWriter, write_string};
+use crate::json::{Json, Numbers, ObjectWriter, write_list, write_string};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 
@@ -229,17 +229,6 @@ fn write_capabilities(capabilities: &Capabilities, writer: &mut ObjectWriter<'_>
 
 fn write_items(items: &[Arc<ResponseItem>], out: &mut Vec<u8>) {
     write_list(out, items, |item, out| item.write_recorded(out));
-}
-
-fn write_list<T>(out: &mut Vec<u8>, list: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
-    out.push(b'[');
-    for (at, element) in list.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write(element, out);
-    }
-    out.push(b']');
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use crate::invariant::{CATALOGUE, Check};
 use crate::minimize::{Budget, minimize};
 use crate::subject::{Profile, Subject};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How one fault was caught.
@@ -47,6 +48,35 @@ pub struct Matrix {
     pub rows: Vec<Caught>,
     /// Cases that each fault was given.
     pub limit: u64,
+    /// The seed that they were drawn from.
+    pub seed: u64,
+}
+
+/// What the matrix is made by.
+pub struct MatrixOptions<'a> {
+    /// Cases that each fault is given.
+    pub limit: u64,
+    /// The seed that they are drawn from.
+    pub seed: u64,
+    /// Threads; at least one.
+    pub jobs: usize,
+    /// Who makes the faults that take their process down; without it they are left out.
+    pub children: Option<&'a Children<'a>>,
+    /// Set from outside to end early.
+    pub interrupted: &'a AtomicBool,
+    /// Told after each fault how many of all are done, and how many of these no law caught.
+    pub progress: &'a (dyn Fn(MatrixProgress) + Sync),
+}
+
+/// How far a matrix is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatrixProgress {
+    /// Faults that were tried.
+    pub done: usize,
+    /// Faults that there are.
+    pub of: usize,
+    /// Faults that no law caught.
+    pub uncaught: usize,
 }
 
 /// How much later a fault must be caught without an invariant for it to need it.
@@ -164,43 +194,50 @@ fn planted<'a>(children: Option<&'a Children<'a>>) -> Vec<Planted<'a>> {
     slips.chain(trivial).collect()
 }
 
-/// Makes the matrix: gives each fault `limit` cases of this seed. Faults that take their process down are left out where
-/// nobody makes `children`.
+/// Makes the matrix: gives each fault its cases. `None` where it was interrupted before every fault was tried: what is left
+/// says nothing of the invariants.
 ///
 /// # Errors
 /// Where the honest bank does not keep every invariant, for then the matrix says nothing; where a child cannot be started.
-pub fn matrix(
-    limit: u64,
-    seed: u64,
-    jobs: usize,
-    children: Option<&Children<'_>>,
-) -> Result<Matrix, Failure> {
+pub fn matrix(options: &MatrixOptions<'_>) -> Result<Option<Matrix>, Failure> {
     let make: Box<Make<'_>> = Box::new(|| Ok(Box::new(Bank::new(None))));
-    let honest = catch(&Planted { fault: "honest", why: "", make, child: false }, limit.min(500), seed)?;
+    let honest = Planted { fault: "honest", why: "", make, child: false };
+    let Some(honest) = catch(&honest, options.limit.min(500), options)? else { return Ok(None) };
     if let Some(id) = honest.codex.keys().chain(honest.responses.keys()).next() {
         let message = format!("the honest bank breaks {id}: the matrix would say nothing");
         return Err(Failure::new(FailureKind::Protocol, message));
     }
-    let planted = planted(children);
+    let planted = planted(options.children);
     let next = AtomicUsize::new(0);
+    let progress = Mutex::new(MatrixProgress { done: 0, of: planted.len(), uncaught: 0 });
     let rows = std::thread::scope(|scope| {
         let work = || {
             let mut rows = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(planted) = planted.get(at) else { return rows };
-                rows.push((at, catch(planted, limit, seed)));
+                let row = catch(planted, options.limit, options);
+                if let Ok(Some(row)) = &row {
+                    let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+                    progress.done += 1;
+                    progress.uncaught += usize::from(row.after_by_laws.is_none());
+                    (options.progress)(*progress);
+                }
+                rows.push((at, row));
             }
         };
-        let threads: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..options.jobs.max(1)).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect::<Vec<_>>()
     });
     let mut rows: Vec<_> = rows.into_iter().flatten().collect();
     rows.sort_by_key(|(at, _)| *at);
-    Ok(Matrix { rows: rows.into_iter().map(|(_, row)| row).collect::<Result<_, _>>()?, limit })
+    let rows: Option<Vec<Caught>> =
+        rows.into_iter().map(|(_, row)| row.transpose()).collect::<Option<Result<_, _>>>().transpose()?;
+    Ok(rows.map(|rows| Matrix { rows, limit: options.limit, seed: options.seed }))
 }
 
-fn catch(planted: &Planted<'_>, limit: u64, seed: u64) -> Result<Caught, Failure> {
+/// Gives a fault its cases; `None` where it was interrupted.
+fn catch(planted: &Planted<'_>, limit: u64, options: &MatrixOptions<'_>) -> Result<Option<Caught>, Failure> {
     let start = Instant::now();
     let mut row = Caught {
         fault: planted.fault,
@@ -217,10 +254,13 @@ fn catch(planted: &Planted<'_>, limit: u64, seed: u64) -> Result<Caught, Failure
     for profile in Profile::ALL {
         let mut subject = (planted.make)()?;
         let capabilities = subject.capabilities();
-        let options = generate::Options { profile, ..generate::Options::for_subject(capabilities.clone()) };
+        let drawn = generate::Options { profile, ..generate::Options::for_subject(capabilities.clone()) };
         let judge = Judge::new(profile, capabilities);
         for number in 0..limit {
-            let case = generate::case(&mut Seeded::of_case(seed, number), &options);
+            if options.interrupted.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let case = generate::case(&mut Seeded::of_case(options.seed, number), &drawn);
             let judgement = judge.judge(&mut *subject, &case);
             let broken = judgement.broken.iter().filter_map(|(at, _)| judge.invariants().get(*at));
             let broken: Vec<&'static str> = broken.map(|broken| broken.id).collect();
@@ -247,7 +287,7 @@ fn catch(planted: &Planted<'_>, limit: u64, seed: u64) -> Result<Caught, Failure
             }
         }
     }
-    Ok(row)
+    Ok(Some(row))
 }
 
 fn shrink(

@@ -12,8 +12,8 @@ mod seed;
 mod suite;
 
 pub use judge::{Judge, Judgement};
-pub use matrix::{Caught, Children, IMPLIED, LATER, Matrix, matrix};
+pub use matrix::{Caught, Children, IMPLIED, LATER, Matrix, MatrixOptions, MatrixProgress, matrix};
 pub use outcome::{FLOORS_FROM, InvariantCount, LabelCount, Outcome, Verdict, Violation};
-pub use runner::{Amount, Factory, Options, Progress, Shard, ShardError, run};
+pub use runner::{Amount, Factory, JudgedCase, Options, Progress, Shard, ShardError, run};
 pub use seed::{Seed, SeedError};
 pub use suite::Suite;

@@ -128,6 +128,8 @@ pub struct Outcome {
     pub stale: Vec<String>,
     /// Cases that the subject declined, where that is allowed.
     pub refused: u64,
+    /// Whether it was interrupted before it came to its end.
+    pub interrupted: bool,
 }
 
 impl Outcome {

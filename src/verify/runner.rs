@@ -96,6 +96,23 @@ pub struct Options<'a> {
     pub interrupted: &'a AtomicBool,
     /// Told now and then how far the run is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Told of each case that was drawn and judged, by whichever thread did it.
+    pub observe: Option<&'a (dyn Fn(&JudgedCase<'_>) + Sync)>,
+}
+
+/// A case that was drawn and judged.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedCase<'a> {
+    /// Its number.
+    pub case_number: u64,
+    /// The case.
+    pub case: &'a Case,
+    /// What it contains.
+    pub labels: Labels,
+    /// The ids of the invariants that it breaks.
+    pub broken: &'a [&'static str],
+    /// Whether the subject declined it.
+    pub refused: bool,
 }
 
 /// How far a run is.
@@ -335,6 +352,7 @@ impl Tally {
             violations,
             stale,
             refused: self.refused,
+            interrupted,
         }
     }
 }
@@ -375,7 +393,14 @@ fn judge_one(
     shared.done.fetch_add(1, Ordering::Relaxed);
     tally.cases += 1;
     tally.refused += u64::from(judgement.refused);
-    for label in Labels::of(&case, &options.generate).iter() {
+    let labels = Labels::of(&case, &options.generate);
+    if let Some(observe) = options.observe {
+        let invariants = options.judge.invariants();
+        let broken = judgement.broken.iter().filter_map(|(at, _)| Some(invariants.get(*at)?.id));
+        let (broken, refused) = (broken.collect::<Vec<_>>(), judgement.refused);
+        observe(&JudgedCase { case_number, case: &case, labels, broken: &broken, refused });
+    }
+    for label in labels.iter() {
         if let Some(count) = tally.labels.get_mut(label as usize) {
             *count += 1;
         }

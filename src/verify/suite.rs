@@ -142,6 +142,7 @@ impl Suite {
             budget: Budget::default(),
             interrupted: &never,
             progress: &|_| {},
+            observe: None,
         };
         let outcome = run(&|| Ok(Box::new(make())), &options).map_err(|failure| failure.to_string())?;
         if outcome.verdict == Verdict::Pass {

@@ -4,7 +4,8 @@
 use super::human::place;
 use super::{Reporter, Summary};
 use crate::check::{Checked, Finding, Rule, Severity};
-use crate::report::shown_path;
+use crate::report::text::plain;
+use crate::report::{junit, shown_path};
 use crate::source::Kind;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::io::{self, Write};
@@ -41,7 +42,7 @@ impl<W: Write> Reporter for Junit<W> {
     fn unusable(&mut self, path: &str, why: &str) -> io::Result<()> {
         let path = shown_path(path);
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_message(why);
+        status.set_message(plain(why));
         let mut case = TestCase::new("can be checked", status);
         case.set_classname(path.clone());
         let mut suite = TestSuite::new(path);
@@ -51,8 +52,7 @@ impl<W: Write> Reporter for Junit<W> {
     }
 
     fn end(&mut self, _summary: &Summary) -> io::Result<()> {
-        self.report.serialize(&mut self.out).map_err(io::Error::other)?;
-        self.out.flush()
+        junit::write(&self.report, &mut self.out)
     }
 }
 

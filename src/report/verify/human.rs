@@ -183,7 +183,7 @@ impl<W: Write> Human<'_, W> {
             self.field("law", invariant.statement)?;
             self.field("why", invariant.why)?;
         }
-        self.field("broken", &redact::message(violation, self.settings.show_content))?;
+        self.field("broken", &redact::message(&violation.message, self.settings.show_content))?;
         self.field("found", &found(violation, self.outcome))?;
         if let Some(note) = &violation.note {
             self.field("note", note)?;
@@ -198,7 +198,7 @@ impl<W: Write> Human<'_, W> {
             let case = SavedCase::bare(violation.case.clone()).to_json();
             self.field("case", &clipped_json(&case))?;
         } else {
-            self.field("case", "from a recorded session: --show-content shows it whole")?;
+            self.field("case", "it may hold a user's words: --show-content shows it whole")?;
         }
         self.field("replay", replay.unwrap_or("run again with the seed above"))
     }
@@ -247,7 +247,7 @@ impl<W: Write> Human<'_, W> {
     }
 
     fn gap(&mut self, rows: usize) -> io::Result<()> {
-        writeln!(self.out, "{INDENT}  {}", styled(DIM, &format!("… {}", counted(rows as u64, "more item"))))
+        writeln!(self.out, "{INDENT}  {}", styled(DIM, &format!("… {}", counted(rows, "more item"))))
     }
 
     fn due(&mut self, sighted: &Sighted) -> io::Result<()> {
@@ -371,11 +371,11 @@ pub(super) fn whose(sighted: &Sighted, outcome: &Outcome) -> String {
 /// On how many cases it was found.
 pub(super) fn found(violation: &Violation, outcome: &Outcome) -> String {
     if violation.saved_case().is_some() {
-        return format!("by a saved case with {}", counted(violation.case.item_count() as u64, "item"));
+        return format!("by a saved case with {}", counted(violation.case.item_count(), "item"));
     }
     let count = outcome.invariants.iter().find(|count| count.id == violation.invariant);
     let broken = count.map_or(1, |count| count.violations.max(1));
-    let items = counted(violation.case.item_count() as u64, "item");
+    let items = counted(violation.case.item_count(), "item");
     format!(
         "on {} of {}, first on case {}; the smallest that breaks it, with {items}, is this",
         counted(broken, "case"),

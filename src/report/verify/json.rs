@@ -5,8 +5,8 @@
 
 use super::{Settings, redact};
 use crate::invariant::by_id;
-use crate::json::{Numbers, ObjectWriter, write_string};
-use crate::report::{EscapeControls, write_json_list, write_json_number};
+use crate::json::{Numbers, ObjectWriter, write_list, write_string};
+use crate::report::{EscapeControls, write_json_number};
 use crate::verify::{InvariantCount, LabelCount, Outcome, Violation};
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ const SCHEMA: &str = "callpair.verify/1";
 
 /// Writes the result as one JSON document, and a line end.
 ///
-/// `{"schema","subject":{"name","version"},"profile","seed","cases","elapsed_ms","verdict","refused","promise",
+/// `{"schema","subject":{"name","version"},"profile","seed","cases","elapsed_ms","verdict","refused","interrupted","promise",
 /// "invariants":[{"id","checked","violations"}],
 /// "violations":[{"invariant","message","case":{"steps":[…]},"items","case_number","replay","statement","known","note",
 /// "content_shown"}],"labels":[{"label","cases","floor_per_mille","low"}],"stale":[…],"known":[{"invariant","reason"}]}`
@@ -48,25 +48,22 @@ fn write_outcome(text: &mut Vec<u8>, outcome: &Outcome, settings: &Settings<'_>)
     write_json_number(writer.key("elapsed_ms"), elapsed);
     writer.string("verdict", outcome.verdict.as_str());
     write_json_number(writer.key("refused"), outcome.refused);
+    write_bool(writer.key("interrupted"), outcome.interrupted);
     write_json_number(writer.key("promise"), outcome.promise());
-    write_json_list(writer.key("invariants"), &outcome.invariants, write_count);
-    write_json_list(
-        writer.key("violations"),
-        outcome.violations.iter().enumerate(),
-        |(at, violation), text| {
-            write_violation(violation, settings, settings.replay.get(at).map(String::as_str), text);
-        },
-    );
+    write_list(writer.key("invariants"), &outcome.invariants, write_count);
+    write_list(writer.key("violations"), outcome.violations.iter().enumerate(), |(at, violation), text| {
+        write_violation(violation, settings, settings.replay.get(at).map(String::as_str), text);
+    });
     let judged = outcome.judges_floors();
-    write_json_list(writer.key("labels"), &outcome.labels, |label, text| {
+    write_list(writer.key("labels"), &outcome.labels, |label, text| {
         write_label(label, judged && label.is_low(outcome.cases), text);
     });
-    write_json_list(writer.key("stale"), &outcome.stale, |id, text| write_string(id, text));
+    write_list(writer.key("stale"), &outcome.stale, |id, text| write_string(id, text));
     let known = outcome
         .violations
         .iter()
         .filter_map(|violation| Some((violation.invariant, violation.known.as_ref()?)));
-    write_json_list(writer.key("known"), known, |(id, reason), text| {
+    write_list(writer.key("known"), known, |(id, reason), text| {
         let mut writer = ObjectWriter::open(text);
         writer.string("invariant", id);
         writer.string("reason", reason);
@@ -96,7 +93,7 @@ fn write_violation(violation: &Violation, settings: &Settings<'_>, replay: Optio
     let show = settings.show_content;
     let mut writer = ObjectWriter::open(text);
     writer.string("invariant", violation.invariant);
-    writer.string("message", &redact::message(violation, show));
+    writer.string("message", &redact::message(&violation.message, show));
     let case = if show { violation.case.to_json() } else { redact::case(&violation.case) };
     case.write(writer.key("case"), Numbers::AsWritten);
     write_json_number(writer.key("items"), violation.case.item_count() as u64);

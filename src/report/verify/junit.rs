@@ -6,8 +6,9 @@ use super::laws::promise;
 use super::{Settings, redact, subject_name};
 use crate::invariant::by_id;
 use crate::projection::summary;
+use crate::report::junit;
 use crate::report::text::{per_mille, plain, share};
-use crate::verify::{InvariantCount, Outcome, Verdict, Violation};
+use crate::verify::{InvariantCount, Outcome, Violation};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::io::{self, Write};
 
@@ -20,8 +21,7 @@ pub fn write_junit(out: &mut impl Write, outcome: &Outcome, settings: &Settings<
     report.set_time(outcome.elapsed);
     report.add_test_suite(invariants(outcome, settings));
     report.add_test_suite(the_run(outcome));
-    report.serialize(&mut *out).map_err(io::Error::other)?;
-    out.flush()
+    junit::write(&report, out)
 }
 
 fn invariants(outcome: &Outcome, settings: &Settings<'_>) -> TestSuite {
@@ -68,7 +68,7 @@ fn failure(
     settings: &Settings<'_>,
     replay: Option<&String>,
 ) -> TestCaseStatus {
-    let message = plain(&redact::message(violation, settings.show_content));
+    let message = plain(&redact::message(&violation.message, settings.show_content));
     if let Some(reason) = &violation.known {
         let mut status = TestCaseStatus::skipped();
         status.set_message(format!("known failure: {}", plain(reason))).set_description(message);
@@ -116,9 +116,9 @@ fn the_run(outcome: &Outcome) -> TestSuite {
         false => red("known failures that no longer fail", &plain(&outcome.stale.join("\n"))),
     };
     suite.add_test_case(test("the baseline is up to date", "run", baseline));
-    let finished = match outcome.verdict {
-        Verdict::Interrupted => red("interrupted", &promise(outcome)),
-        Verdict::Pass | Verdict::Fail | Verdict::Vacuous => TestCaseStatus::success(),
+    let finished = match outcome.interrupted {
+        true => red("interrupted", &promise(outcome)),
+        false => TestCaseStatus::success(),
     };
     suite.add_test_case(test("the run came to its end", "run", finished));
     suite

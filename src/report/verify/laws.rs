@@ -106,6 +106,9 @@ pub(super) fn verdict_words(outcome: &Outcome) -> String {
     if !outcome.stale.is_empty() {
         words.push_str(&format!(", {} stale", grouped(outcome.stale.len() as u64)));
     }
+    if outcome.interrupted && outcome.verdict != Verdict::Interrupted {
+        words.push_str("; interrupted before its end");
+    }
     words
 }
 

@@ -17,7 +17,8 @@ pub use html::write_html;
 pub use human::{write_human, write_start};
 pub use json::write_json;
 pub use junit::write_junit;
-pub use observe::{Observed, write_observe, write_observed};
+pub use observe::{write_observe, write_observed};
+pub use redact::message;
 
 use super::text::{counted, plain_json};
 use crate::projection::shown_up_to;
@@ -77,7 +78,7 @@ const JSON_BYTES: usize = 4000;
 /// JSON as it is shown in a line: safe to print, and cut where it is too long to be read.
 fn clipped_json(json: &str) -> String {
     if json.len() > JSON_BYTES {
-        return format!("{} of JSON; --format json writes them", counted(json.len() as u64, "byte"));
+        return format!("{} of JSON; --format json writes them", counted(json.len(), "byte"));
     }
     plain_json(json)
 }

@@ -8,28 +8,12 @@ use super::laws::{promise, verdict_word, verdict_words};
 use super::{Settings, Start, redact, subject_name};
 use crate::case::{Case, SavedCase, Step};
 use crate::generate::labels::{Label, Labels};
-use crate::json::{ObjectWriter, write_string};
-use crate::projection::summary;
+use crate::json::{ObjectWriter, write_list, write_string};
 use crate::report::text::{grouped, per_mille, share};
-use crate::report::{EscapeControls, write_json_list, write_json_number};
+use crate::report::{EscapeControls, case_line, write_json_number};
 use crate::subject::{Capabilities, Profile};
-use crate::verify::Outcome;
+use crate::verify::{JudgedCase, Outcome, Violation};
 use std::io::{self, Write};
-
-/// One judged case.
-#[derive(Debug, Clone, Copy)]
-pub struct Observed<'a> {
-    /// Its number.
-    pub case_number: u64,
-    /// The case.
-    pub case: &'a Case,
-    /// What it contains.
-    pub labels: Labels,
-    /// The ids of the invariants that it breaks.
-    pub broken: &'a [&'static str],
-    /// Whether the subject declined it.
-    pub refused: bool,
-}
 
 /// Writes a line for one judged case. Lines may come in any order.
 ///
@@ -38,7 +22,7 @@ pub struct Observed<'a> {
 pub fn write_observed(
     out: &mut impl Write,
     start: &Start<'_>,
-    observed: &Observed<'_>,
+    observed: &JudgedCase<'_>,
     settings: &Settings<'_>,
 ) -> io::Result<()> {
     let (status, reason) = match (observed.broken, observed.refused) {
@@ -46,10 +30,16 @@ pub fn write_observed(
         ([], false) => ("passed", String::new()),
         (broken, _) => ("failed", format!("broken: {}", broken.join(", "))),
     };
+    // Tyche takes equal texts for one case drawn twice: without its content a case is told apart by its number.
+    let representation = match settings.show_content {
+        true => SavedCase::bare(observed.case.clone()).to_json(),
+        false => format!("case {}: {}", observed.case_number, case_line(observed.case)),
+    };
     let line = TestCase {
         property: &run_property(start.subject, start.profile),
         status,
         reason: &reason,
+        representation: &representation,
         case: observed.case,
         how: &format!("seed {}, case {}", start.seed, observed.case_number),
         case_number: observed.case_number,
@@ -64,16 +54,7 @@ pub fn write_observed(
 /// Where `out` cannot be written.
 pub fn write_observe(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) -> io::Result<()> {
     for violation in &outcome.violations {
-        let line = TestCase {
-            property: violation.invariant,
-            status: "failed",
-            reason: &redact::message(violation, settings.show_content),
-            case: &violation.case,
-            how: &format!("the smallest case, from seed {}, case {}", outcome.seed, violation.case_number),
-            case_number: violation.case_number,
-            labels: None,
-        };
-        write_line(out, line.to_json(settings))?;
+        write_line(out, smallest(violation, outcome, settings))?;
     }
     let run = run_property(&outcome.subject, outcome.profile);
     let message = |kind: &str, title: &str, content: &str| {
@@ -100,6 +81,35 @@ pub fn write_observe(out: &mut impl Write, outcome: &Outcome, settings: &Setting
         write_line(out, message("alert", "A known failure no longer fails", stale))?;
     }
     out.flush()
+}
+
+/// The line of a broken invariant. One smallest case may break several; each names its invariant, since Tyche marks a property
+/// whose texts it has seen before as one that draws too little, in place of one that failed.
+fn smallest(violation: &Violation, outcome: &Outcome, settings: &Settings<'_>) -> Vec<u8> {
+    let message = redact::message(&violation.message, settings.show_content);
+    let reason = match &violation.known {
+        Some(known) => format!("known failure ({known}): {message}"),
+        None => message,
+    };
+    let how = match violation.saved_case() {
+        Some(name) => format!("the saved case {name}"),
+        None => format!("the smallest case, from seed {}, case {}", outcome.seed, violation.case_number),
+    };
+    let representation = match settings.show_content {
+        true => violation.saved(&outcome.subject.name, outcome.profile).to_json(),
+        false => format!("{}: {}", violation.invariant, case_line(&violation.case)),
+    };
+    let line = TestCase {
+        property: violation.invariant,
+        status: "failed",
+        reason: &reason,
+        representation: &representation,
+        case: &violation.case,
+        how: &how,
+        case_number: violation.case_number,
+        labels: None,
+    };
+    line.to_json(settings)
 }
 
 fn run_property(subject: &Capabilities, profile: Profile) -> String {
@@ -132,6 +142,7 @@ struct TestCase<'a> {
     property: &'a str,
     status: &'a str,
     reason: &'a str,
+    representation: &'a str,
     case: &'a Case,
     how: &'a str,
     case_number: u64,
@@ -147,7 +158,7 @@ impl TestCase<'_> {
         writer.string("property", self.property);
         writer.string("status", self.status);
         writer.string("status_reason", self.reason);
-        writer.string("representation", &self.representation(settings));
+        writer.string("representation", self.representation);
         writer.key("arguments").extend_from_slice(b"{}");
         writer.string("how_generated", self.how);
         self.write_features(writer.key("features"));
@@ -156,23 +167,10 @@ impl TestCase<'_> {
         let mut metadata = ObjectWriter::open(writer.key("metadata"));
         write_json_number(metadata.key("case_number"), self.case_number);
         let steps = self.case.steps.iter().map(Step::name);
-        write_json_list(metadata.key("steps"), steps, write_string);
+        write_list(metadata.key("steps"), steps, write_string);
         metadata.close();
         writer.close();
         text
-    }
-
-    /// The case itself where it may be shown. Otherwise its items in the notation, with its number: Tyche takes equal texts
-    /// for one case drawn twice.
-    fn representation(&self, settings: &Settings<'_>) -> String {
-        if settings.show_content {
-            return SavedCase::bare(self.case.clone()).to_json();
-        }
-        let steps = self.case.steps.iter().map(|step| {
-            let items: Vec<String> = step.items().iter().map(|item| summary(item)).collect();
-            format!("{} {}", step.name(), items.join("; ")).trim_end().to_owned()
-        });
-        format!("case {}\n{}", self.case_number, steps.collect::<Vec<_>>().join("\n"))
     }
 
     fn write_features(&self, text: &mut Vec<u8>) {

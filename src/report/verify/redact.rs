@@ -2,7 +2,6 @@
 
 use crate::case::{Case, FailureKind};
 use crate::json::{Json, Numbers, Object};
-use crate::verify::Violation;
 
 /// Fields whose texts are kinds, ids and names of the API, and no content.
 const KEPT: [&str; 7] = ["type", "role", "id", "call_id", "status", "execution", "phase"];
@@ -68,10 +67,9 @@ const KINDS: [FailureKind; 5] = [
 
 /// How the invariant is broken. What invariants say names kinds, ids and sizes only; but the message of a step that failed
 /// quotes the subject, which may quote the history: that part is left out where content is not shown.
-pub(super) fn message(violation: &Violation, show_content: bool) -> String {
-    let message = &violation.message;
+pub fn message(message: &str, show_content: bool) -> String {
     if show_content {
-        return message.clone();
+        return message.to_owned();
     }
     let quoted = KINDS.iter().filter_map(|kind| {
         let lead = format!("failed: {}: ", kind.as_str());
@@ -82,6 +80,6 @@ pub(super) fn message(violation: &Violation, show_content: bool) -> String {
             let own = message.get(..end).unwrap_or_default();
             format!("{own} (the subject's own words may hold content: --show-content shows them)")
         }
-        None => message.clone(),
+        None => message.to_owned(),
     }
 }

@@ -1,73 +1,33 @@
-//! One self-contained page: no script, and nothing that is loaded from anywhere.
-//!
-//! What stands in a page of others' texts goes through [`escaped`]: no markup, no control character and no mark that turns
-//! the direction of writing passes.
+//! The result of a run as a page.
 
-mod grid;
 mod violation;
 
 use super::laws::{LAWS, Standing, promise, verdict_word, verdict_words};
 use super::{Settings, subject_name};
 use crate::invariant::by_id;
-use crate::report::text::{counted, duration, grouped, per_mille, plain, share};
+use crate::report::html::{self as page, escaped, section};
+use crate::report::text::{counted, duration, grouped, per_mille, share};
 use crate::verify::{FLOORS_FROM, LabelCount, Outcome, Verdict};
 use std::io::{self, Write};
-
-/// The page's only style sheet.
-const STYLE: &str = include_str!("page.css");
-
-/// Forbids the page to load anything, should something get past the escaping.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// Writes the page.
 ///
 /// # Errors
 /// Where `out` cannot be written.
 pub fn write_html(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) -> io::Result<()> {
-    let title = format!("{} – callpair verify", subject_name(&outcome.subject));
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escaped(&title)
-    )?;
-    writeln!(out, "<a class=\"skip\" href=\"#main\">Skip to the result</a>")?;
+    page::begin(out, &format!("{} – callpair verify", subject_name(&outcome.subject)))?;
     header(out, outcome)?;
     contents(out, outcome, settings)?;
-    writeln!(out, "<main id=\"main\">")?;
     laws(out, outcome)?;
     violation::write_violations(out, outcome, settings)?;
     baseline(out, outcome)?;
     labels(out, outcome)?;
     invariants(out, outcome)?;
     if let Some(matrix) = settings.matrix {
-        grid::write_matrix(out, matrix)?;
+        page::write_matrix(out, matrix)?;
     }
-    writeln!(out, "</main>")?;
-    writeln!(
-        out,
-        "<footer><p>callpair {}. This page loads nothing and holds no script.</p></footer>\n</body>\n</html>",
-        env!("CARGO_PKG_VERSION")
-    )?;
+    page::end(out)?;
     out.flush()
-}
-
-/// A text as it stands in the page, in an element or in a quoted attribute.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
 }
 
 /// The class that a verdict's colour goes by.
@@ -80,10 +40,6 @@ fn verdict_class(verdict: Verdict) -> &'static str {
 }
 
 fn header(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
-    let class = verdict_class(outcome.verdict);
-    writeln!(out, "<header class=\"{class}\">\n<p class=\"tool\">callpair verify</p>")?;
-    let (word, words) = (verdict_word(outcome.verdict), escaped(&verdict_words(outcome)));
-    writeln!(out, "<h1><span class=\"verdict\">{word}</span> {words}</h1>\n<dl>")?;
     let mut facts = vec![
         ("Subject", subject_name(&outcome.subject)),
         ("Profile", outcome.profile.to_string()),
@@ -94,10 +50,9 @@ fn header(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
     if outcome.refused > 0 {
         facts.push(("Declined", format!("{}, not judged", counted(outcome.refused, "case"))));
     }
-    for (name, value) in facts {
-        writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&value))?;
-    }
-    writeln!(out, "</dl>\n</header>")
+    let words = verdict_words(outcome);
+    let verdict = (verdict_word(outcome.verdict), words.as_str());
+    page::header(out, "verify", verdict_class(outcome.verdict), verdict, &facts)
 }
 
 fn contents(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) -> io::Result<()> {
@@ -112,11 +67,7 @@ fn contents(out: &mut impl Write, outcome: &Outcome, settings: &Settings<'_>) ->
     if settings.matrix.is_some() {
         links.push(("faults", "Planted faults"));
     }
-    writeln!(out, "<nav aria-label=\"On this page\"><ul>")?;
-    for (id, text) in links {
-        writeln!(out, "<li><a href=\"#{id}\">{text}</a></li>")?;
-    }
-    writeln!(out, "</ul></nav>")
+    page::contents(out, &links)
 }
 
 fn laws(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
@@ -135,11 +86,6 @@ fn laws(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
         )?;
     }
     writeln!(out, "</ul>\n</section>")
-}
-
-/// Begins a section with its heading.
-fn section(out: &mut impl Write, id: &str, heading: &str) -> io::Result<()> {
-    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{heading}</h2>")
 }
 
 fn baseline(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
@@ -247,14 +193,4 @@ fn invariants(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
         writeln!(out, "</tbody>")?;
     }
     writeln!(out, "</table>\n</section>")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn no_markup_and_no_control_character_passes() {
-        assert_eq!(escaped("<script>\"&\u{1b}'\u{202e}"), "&lt;script&gt;&quot;&amp;\\u{1b}&#39;\\u{202e}");
-    }
 }

@@ -1,10 +1,10 @@
 //! A broken invariant: the history, the plan of the reference and the request of the subject side by side, the difference
 //! marked in colour and in words.
 
-use super::{escaped, section};
 use crate::case::{Items, SavedCase};
 use crate::invariant::by_id;
 use crate::projection::summary;
+use crate::report::html::{escaped, section};
 use crate::report::text::counted;
 use crate::report::verify::compare::{Mark, compare};
 use crate::report::verify::failure::{Failure, Shown, Sighted, StepView, shown};
@@ -44,7 +44,7 @@ fn write_violation(
         facts.push(("The law", escaped(invariant.statement)));
         facts.push(("Why", escaped(invariant.why)));
     }
-    facts.push(("Broken", escaped(&redact::message(violation, settings.show_content))));
+    facts.push(("Broken", escaped(&redact::message(&violation.message, settings.show_content))));
     facts.push(("Found", escaped(&found(violation, outcome))));
     facts.extend(violation.known.as_deref().map(|reason| ("Known", escaped(reason))));
     facts.extend(violation.note.as_deref().map(|note| ("Note", escaped(note))));
@@ -62,20 +62,12 @@ fn write_violation(
     writeln!(out, "</div>")?;
     if settings.show_content {
         let case = clipped_json(&SavedCase::bare(violation.case.clone()).to_json());
-        writeln!(
-            out,
-            "<details><summary>The case as JSON</summary><pre tabindex=\"0\">{}</pre></details>",
-            escaped(&case)
-        )?;
+        writeln!(out, "<details><summary>The case as JSON</summary><pre>{}</pre></details>", escaped(&case))?;
     } else {
-        writeln!(out, "<p><small>The case is from a recorded session: its texts are not shown.</small></p>")?;
+        writeln!(out, "<p><small>The case may hold a user's words: its texts are not shown.</small></p>")?;
     }
     if let Some(replay) = settings.replay.get(at) {
-        writeln!(
-            out,
-            "<p class=\"replay\">Run it again:</p>\n<pre tabindex=\"0\"><code>{}</code></pre>",
-            escaped(replay)
-        )?;
+        writeln!(out, "<p class=\"replay\">Run it again:</p>\n<pre><code>{}</code></pre>", escaped(replay))?;
     }
     writeln!(out, "</article>")
 }
@@ -135,7 +127,7 @@ fn write_row(
 }
 
 fn write_gap(out: &mut impl Write, rows: usize) -> io::Result<()> {
-    writeln!(out, "<li class=\"gap\">… {}</li>", counted(rows as u64, "more item"))
+    writeln!(out, "<li class=\"gap\">… {}</li>", counted(rows, "more item"))
 }
 
 fn write_due(out: &mut impl Write, sighted: &Sighted, outcome: &Outcome) -> io::Result<()> {

@@ -2,12 +2,17 @@
 
 use super::{escaped, section};
 use crate::invariant::CATALOGUE;
+use crate::report::matrix::wrong;
 use crate::report::text::grouped;
 use crate::verify::{Caught, Matrix};
 use std::io::{self, Write};
 
-pub(super) fn write_matrix(out: &mut impl Write, matrix: &Matrix) -> io::Result<()> {
+pub(in crate::report) fn write_matrix(out: &mut impl Write, matrix: &Matrix) -> io::Result<()> {
     section(out, "faults", "Planted faults")?;
+    for (word, id, words) in wrong(matrix) {
+        let (id, words) = (escaped(id), escaped(&words));
+        writeln!(out, "<p><strong class=\"bad\">{word}</strong> <code>{id}</code>: {words}</p>")?;
+    }
     let columns: Vec<&str> = CATALOGUE
         .iter()
         .map(|invariant| invariant.id)
@@ -15,14 +20,12 @@ pub(super) fn write_matrix(out: &mut impl Write, matrix: &Matrix) -> io::Result<
         .collect();
     writeln!(
         out,
-        "<p>In a cell: after how many cases the invariant caught the fault, in the profile where it was sooner.</p>\n\
-         <div class=\"scroll\" role=\"region\" aria-label=\"Kill matrix\" tabindex=\"0\">\n<table class=\"grid\">\n\
+        "<p>In a cell: after how many cases the invariant caught the fault, in the profile where it was sooner; the sooner, the \
+         stronger its colour. Underlined is the law that caught it first in profile codex, after so many cases.</p>\n\
+         <div class=\"scroll tall\" role=\"region\" aria-label=\"Kill matrix\" tabindex=\"0\">\n<table class=\"grid\">\n\
          <caption>Which invariant catches which planted fault</caption>"
     )?;
-    write!(
-        out,
-        "<thead><tr><th scope=\"col\">Fault</th><th scope=\"col\" class=\"number\">By a law after, codex</th>"
-    )?;
+    write!(out, "<thead><tr><th scope=\"col\">Fault</th><th scope=\"col\" class=\"number\">Cases</th>")?;
     for id in &columns {
         write!(out, "<th scope=\"col\" class=\"turned\"><span>{}</span></th>", escaped(id))?;
     }
@@ -31,11 +34,6 @@ pub(super) fn write_matrix(out: &mut impl Write, matrix: &Matrix) -> io::Result<
         write_row(out, row, &columns)?;
     }
     writeln!(out, "</tbody>\n</table>\n</div>")?;
-    for (word, ids) in [("UNCAUGHT", matrix.uncaught()), ("UNNEEDED", matrix.unneeded())] {
-        for id in ids {
-            writeln!(out, "<p><strong class=\"bad\">{word}</strong> <code>{}</code></p>", escaped(id))?;
-        }
-    }
     writeln!(out, "</section>")
 }
 
@@ -46,12 +44,14 @@ fn write_row(out: &mut impl Write, row: &Caught, columns: &[&str]) -> io::Result
     };
     write!(
         out,
-        "<tr><th scope=\"row\" title=\"{}\">{}</th><td class=\"number\">{by_laws}</td>",
-        escaped(row.why),
+        "<tr><th scope=\"row\"><code>{}</code></th><td class=\"number\">{by_laws}</td>",
         escaped(row.fault)
     )?;
     for id in columns {
         match after(row, id) {
+            Some(cases) if row.first_law == Some(id) => {
+                write!(out, "<td class=\"{}\"><u>{}</u></td>", shade(cases), grouped(cases))?;
+            }
             Some(cases) => write!(out, "<td class=\"{}\">{}</td>", shade(cases), grouped(cases))?,
             None => write!(out, "<td></td>")?,
         }
