@@ -1,5 +1,5 @@
 //! What the README shows is so: every `callpair …` line in its code blocks is run, exits as the line says (`# exits N`, or 0),
-//! and prints the screen below it, where the block is one (`console`).
+//! and prints the screen below it, where the block is one (`console`), or among other things the lines below it (`text`).
 //!
 //! Its Rust is compiled and run as a doc test of the library; its two `cargo` commands are run by `.ci/run`.
 
@@ -23,6 +23,8 @@ struct Shown {
     line: String,
     exit: i32,
     screen: Option<String>,
+    /// Lines of what it prints, in their order; `…` stands for those left out.
+    excerpt: Vec<String>,
 }
 
 fn blocks() -> Vec<Block> {
@@ -54,6 +56,10 @@ fn shown() -> Vec<Shown> {
                     ..command(first).expect("a screen is one of callpair")
                 });
             }
+            "text" => {
+                let command = shown.last_mut().expect("a screen stands below its command");
+                command.excerpt = lines.into_iter().filter(|line| line != "…").collect();
+            }
             _ => {}
         }
     }
@@ -65,7 +71,12 @@ fn command(line: &str) -> Option<Shown> {
         Some((line, exit)) => (line.trim_end(), exit.parse().expect("an exit status")),
         None => (line, 0),
     };
-    line.starts_with("callpair ").then(|| Shown { line: line.to_owned(), exit, screen: None })
+    line.starts_with("callpair ").then(|| Shown {
+        line: line.to_owned(),
+        exit,
+        screen: None,
+        excerpt: Vec::new(),
+    })
 }
 
 /// A folder that looks like the repository to a command, so that what a run leaves behind is left here.
@@ -95,7 +106,7 @@ fn can_be_run(line: &str) -> bool {
 #[test]
 fn every_command_of_the_readme_exits_and_prints_as_shown() {
     let folder = folder();
-    for Shown { line, exit, screen } in shown().iter().filter(|shown| can_be_run(&shown.line)) {
+    for Shown { line, exit, screen, excerpt } in shown().iter().filter(|shown| can_be_run(&shown.line)) {
         let words = shlex::split(line).expect("words as a shell splits them");
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("callpair"));
         let output = command.args(&words[1..]).current_dir(folder.path()).env("NO_COLOR", "1").output();
@@ -105,6 +116,13 @@ fn every_command_of_the_readme_exits_and_prints_as_shown() {
         assert_eq!(output.status.code(), Some(*exit), "{line}\n{stdout}\n{stderr}");
         if let Some(screen) = screen {
             assert_eq!(stdout, *screen, "{line}");
+        }
+        let mut printed = stdout.lines();
+        for shown in excerpt {
+            assert!(
+                printed.any(|line| line == shown),
+                "{line} does not print {shown:?}, or not there:\n{stdout}"
+            );
         }
     }
 }
@@ -121,4 +139,5 @@ fn the_readme_shows_the_commands_that_matter() {
     }
     assert!(shown.iter().filter(|shown| shown.screen.is_some()).count() >= 2);
     assert!(shown.iter().any(|shown| shown.line.contains("--subject-cmd")));
+    assert!(shown.iter().any(|shown| !shown.excerpt.is_empty()));
 }
