@@ -31,7 +31,8 @@ pub struct Caught {
     pub elapsed: Duration,
     /// The first law that caught it.
     pub first_law: Option<&'static str>,
-    /// The invariants of profile `codex` that caught it within the limit, each with the number of cases it took.
+    /// The invariants of profile `codex` that caught it, each with the number of cases it took: within 200 cases, or [`LATER`]
+    /// times as many as the first law took, or the limit where no law did.
     pub codex: BTreeMap<&'static str, u64>,
     /// The same of profile `responses`.
     pub responses: BTreeMap<&'static str, u64>,
@@ -46,7 +47,7 @@ pub struct Caught {
 pub struct Matrix {
     /// One row a fault, in the order of the bank; the trivial projectors last.
     pub rows: Vec<Caught>,
-    /// Cases that each fault was given.
+    /// Cases that each fault was given at most.
     pub limit: u64,
     /// The seed that they were drawn from.
     pub seed: u64,
@@ -237,6 +238,16 @@ pub fn matrix(options: &MatrixOptions<'_>) -> Result<Option<Matrix>, Failure> {
 }
 
 /// Gives a fault its cases; `None` where it was interrupted.
+/// A fault that is caught is given so many cases all the same, so that the matrix shows what else catches it.
+const AT_LEAST: u64 = 200;
+
+/// Whether further cases could say nothing new of which law is needed.
+fn is_enough(caught: &BTreeMap<&'static str, u64>, cases: u64) -> bool {
+    let laws = caught.iter().filter(|(id, _)| !is_agreement(id) && !is_of_contract(id));
+    let first = laws.map(|(_, after)| *after).min();
+    first.is_some_and(|first| cases >= AT_LEAST.max(LATER * first))
+}
+
 fn catch(planted: &Planted<'_>, limit: u64, options: &MatrixOptions<'_>) -> Result<Option<Caught>, Failure> {
     let start = Instant::now();
     let mut row = Caught {
@@ -257,6 +268,10 @@ fn catch(planted: &Planted<'_>, limit: u64, options: &MatrixOptions<'_>) -> Resu
         let drawn = generate::Options { profile, ..generate::Options::for_subject(capabilities.clone()) };
         let judge = Judge::new(profile, capabilities);
         for number in 0..limit {
+            let caught = if profile == Profile::Codex { &row.codex } else { &row.responses };
+            if is_enough(caught, number) {
+                break;
+            }
             if options.interrupted.load(Ordering::Relaxed) {
                 return Ok(None);
             }

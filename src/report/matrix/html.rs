@@ -16,7 +16,7 @@ pub fn write_html(out: &mut impl Write, matrix: &Matrix) -> io::Result<()> {
     page::begin(out, &format!("{}: planted faults – callpair faults", verdict_word(matrix)))?;
     let facts = [
         ("Faults", grouped(matrix.rows.len() as u64)),
-        ("Each given", counted(matrix.limit, "case")),
+        ("Each given at most", counted(matrix.limit, "case")),
         ("Seed", matrix.seed.to_string()),
     ];
     let class = if passes(matrix) { "good" } else { "bad" };
