@@ -205,3 +205,13 @@ fn minimize_takes_an_input_and_ends_in_a_case_that_replays_the_same() {
     assert_eq!(status, Some(0), "{said}");
     assert!(said.contains("nothing to make smaller"), "{said}");
 }
+
+#[test]
+fn a_case_that_would_take_all_memory_is_refused_by_its_size() {
+    let step = r#"{"record":[{"type":"function_call","name":"","arguments":"","call_id":"a"}]},{"project":["text"]}"#;
+    let text =
+        |times: usize| format!(r#"{{"schema":"callpair.case/1","steps":[{}]}}"#, vec![step; times].join(","));
+    assert_eq!(SavedCase::parse(&text(1000)).unwrap().case.steps.len(), 2000);
+    let refused = SavedCase::parse(&text(1001)).unwrap_err().to_string();
+    assert!(refused.starts_with("2002 steps on 1001 items are too many"), "{refused}");
+}

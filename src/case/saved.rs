@@ -26,6 +26,10 @@ pub struct SavedCase {
     pub case: Case,
 }
 
+/// The most that steps times items may be: after each step the whole history is kept, so that what a step did can be judged.
+/// At this a run takes half a gigabyte.
+const MOST_STEPS_BY_ITEMS: usize = 2_000_000;
+
 /// Why a text is no saved case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
@@ -35,6 +39,17 @@ pub enum CaseError {
     /// It is of another schema.
     #[error("not a case of schema {SCHEMA}: {0}; a saved case is {{\"schema\":\"{SCHEMA}\",\"steps\":[…]}}")]
     Schema(String),
+    /// Running it would take more memory than a case is worth.
+    #[error(
+        "{steps} steps on {items} items are too many to be run, since the history is looked at after each step: at most \
+         {MOST_STEPS_BY_ITEMS} steps times items; record more items in a step"
+    )]
+    TooLarge {
+        /// How many steps it has.
+        steps: usize,
+        /// How many items all steps bring.
+        items: usize,
+    },
     /// A step is not one.
     #[error("steps[{step}]: {problem}")]
     Step {
@@ -81,6 +96,14 @@ impl SavedCase {
             .get("steps")
             .and_then(Json::as_array)
             .ok_or_else(|| CaseError::Schema("it has no list \"steps\"".to_owned()))?;
+        let items = |step: &Json| {
+            let of = |key| step.get(key).and_then(Json::as_array).map_or(0, <[Json]>::len);
+            of("record") + of("replace")
+        };
+        let items: usize = steps.iter().map(items).sum();
+        if steps.len().saturating_mul(items) > MOST_STEPS_BY_ITEMS {
+            return Err(CaseError::TooLarge { steps: steps.len(), items });
+        }
         let steps = steps
             .iter()
             .enumerate()

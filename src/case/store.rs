@@ -26,6 +26,12 @@ pub enum StoreError {
         /// What the system says.
         source: io::Error,
     },
+    /// It is a folder, a pipe or a device.
+    #[error("{}: is no file, but has the name of a saved case; take it away", path.display())]
+    NoFile {
+        /// What it is called.
+        path: PathBuf,
+    },
     /// It holds no case.
     #[error("{}: {source}; if the case is no longer wanted, take the file away", path.display())]
     Case {
@@ -64,6 +70,9 @@ impl Store {
         }
         paths.sort();
         let load = |path: PathBuf| {
+            if !fs::metadata(&path).map_err(io(&path))?.is_file() {
+                return Err(StoreError::NoFile { path });
+            }
             let text = fs::read_to_string(&path).map_err(io(&path))?;
             match SavedCase::parse(&text) {
                 Ok(case) => Ok((path, case)),
@@ -79,6 +88,12 @@ impl Store {
     /// # Errors
     /// Where the folder cannot be made or the file not be written.
     pub fn save(&self, case: &SavedCase) -> io::Result<PathBuf> {
+        let put_in =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.folder.display()));
+        self.put(case).map_err(put_in)
+    }
+
+    fn put(&self, case: &SavedCase) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
         let name = name_of(case);
         let beside = self.folder.join(format!(".{name}-{}.tmp", unique()));

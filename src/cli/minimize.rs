@@ -105,7 +105,10 @@ fn shrink(args: &Args) -> Result<Exit, Stop> {
             })?;
             output::suggest("run it again", &bench.replay(&path.to_string_lossy()));
         }
-        None => output::suggest("saved as case.json, run it again", &bench.replay("case.json")),
+        None => output::suggest(
+            "with what stands above saved as case.json, run it again",
+            &bench.replay("case.json"),
+        ),
     }
     Ok(output::after_writing(written, Exit::Found))
 }

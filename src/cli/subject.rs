@@ -34,7 +34,7 @@ pub(super) struct SubjectArgs {
     /// Let the subject refuse histories; they are counted, not judged (profile responses only)
     #[arg(long)]
     allow_refusals: bool,
-    /// Only this invariant or family; may be given several times
+    /// Only this invariant or family; may be given several times. Whether the subject answers is always judged
     #[arg(long, value_name = "ID", value_parser = known_id)]
     only: Vec<String>,
     /// Not this invariant or family; may be given several times
@@ -72,8 +72,8 @@ pub(super) fn known_id(id: &str) -> Result<String, String> {
 /// The subject that was chosen.
 pub(super) struct Chosen {
     pub(super) judge: Judge,
-    /// Whether each subject that is made is a process of its own.
-    pub(super) processes: bool,
+    /// Whether each subject that is made is one process of its own: two of them can be compared.
+    pub(super) is_one_process: bool,
     args: SubjectArgs,
 }
 
@@ -121,7 +121,11 @@ impl SubjectArgs {
             judge = judge.comparing();
         }
         let judge = judge.keep(wanted);
-        Ok(Chosen { judge, processes: self.subject_cmd.is_some(), args: self.clone() })
+        Ok(Chosen {
+            judge,
+            is_one_process: self.subject_cmd.is_some() && self.against.is_none(),
+            args: self.clone(),
+        })
     }
 
     /// Starts the subject to see what it can. How it ends is no matter of the verdict, but worth a word.

@@ -15,7 +15,7 @@ use crate::report::verify::{
     write_start,
 };
 use crate::rollout::PictureCache;
-use crate::verify::{Amount, JudgedCase, Matrix, Options, Outcome, Seed, Shard, Verdict, run};
+use crate::verify::{Amount, JudgedCase, Matrix, Options, Outcome, Seed, Shard, Verdict, Violation, run};
 use clap::ValueEnum;
 use std::fs;
 use std::io::{self, Write};
@@ -119,6 +119,9 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
         Some(store) => store.load().map_err(|error| Stop::Useless("saved cases", error.to_string()))?,
         None => Vec::new(),
     };
+    if let Some(path) = given_twice([&args.junit, &args.html, &args.observe]) {
+        return Err(unusable(path, "two reports cannot be written to one file; give each its own"));
+    }
     let recorded = args.from.as_deref().map(read_sessions).transpose()?.unwrap_or_default();
     let chosen = args.subject.choose()?;
     let options = generate::Options {
@@ -150,8 +153,10 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
     let human = args.format == FormatArg::Human;
     if human {
         let mut out = output::for_people();
-        if write_start(&mut out, &start).and_then(|()| out.flush()).is_err() {
-            return Ok(Exit::Holds);
+        let written = write_start(&mut out, &start).and_then(|()| out.flush());
+        // A reader that went away wants no report, but whoever asks for the status does.
+        if output::after_writing(written, Exit::Holds) != Exit::Holds {
+            return Ok(Exit::Unusable);
         }
     }
     // What is drawn without a recorded session holds nothing that a user wrote.
@@ -175,7 +180,7 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
             .into_iter()
             .map(|(path, saved)| (path.display().to_string(), saved.case))
             .collect(),
-        twice: if chosen.processes { 100 } else { 0 },
+        twice: if chosen.is_one_process { 100 } else { 0 },
         budget: Budget::default(),
         interrupted: interrupted(),
         progress: &|progress| progress::show(&of_run(progress, amount)),
@@ -184,7 +189,7 @@ fn verify(args: &Args) -> Result<Exit, Stop> {
     let outcome = run(&|| chosen.make(), &options);
     progress::clear();
     let outcome = outcome?;
-    let replay = replays(args, &chosen, &outcome, store.as_ref())?;
+    let replay = replays(args, &chosen, &outcome, store.as_ref());
     let matrix = match args.html {
         Some(_) if args.subject.is_honest_bank() => kill_matrix(jobs)?,
         _ => None,
@@ -225,38 +230,40 @@ pub(super) fn store(named: Option<&Path>) -> Option<Store> {
 }
 
 /// Saves the smallest case of each violation, where there is a store, and says by which command it is run again.
-fn replays(
-    args: &Args,
-    chosen: &Chosen,
-    outcome: &Outcome,
-    store: Option<&Store>,
-) -> Result<Vec<String>, Stop> {
+fn replays(args: &Args, chosen: &Chosen, outcome: &Outcome, store: Option<&Store>) -> Vec<String> {
     let flags = chosen.flags();
+    let drawn_again = |violation: &Violation| {
+        let histories = match args.histories {
+            Histories::Arbitrary => String::new(),
+            Histories::WellFormed => " --histories well-formed".to_owned(),
+        };
+        let (seed, cases) = (outcome.seed, violation.case_number + 1);
+        format!(
+            "callpair verify{flags}{histories} --seed {seed} --cases {cases} --only {}",
+            violation.invariant
+        )
+    };
     let mut replays = Vec::new();
     for violation in &outcome.violations {
         let again = match store {
             Some(store) if violation.known.is_none() => {
                 let saved = violation.saved(&outcome.subject.name, outcome.profile);
-                let path = store.save(&saved).map_err(|error| {
-                    Stop::Useless("saved cases", format!("the case cannot be saved: {error}"))
-                })?;
-                format!("callpair replay{flags} {}", super::subject::quoted(&path.to_string_lossy()))
+                match store.save(&saved) {
+                    Ok(path) => {
+                        format!("callpair replay{flags} {}", super::subject::quoted(&path.to_string_lossy()))
+                    }
+                    // The report is worth more than the file.
+                    Err(error) => {
+                        output::complain_of("saved cases", &format!("a case cannot be saved: {error}"));
+                        drawn_again(violation)
+                    }
+                }
             }
-            _ => {
-                let histories = match args.histories {
-                    Histories::Arbitrary => String::new(),
-                    Histories::WellFormed => " --histories well-formed".to_owned(),
-                };
-                let (seed, cases) = (outcome.seed, violation.case_number + 1);
-                format!(
-                    "callpair verify{flags}{histories} --seed {seed} --cases {cases} --only {}",
-                    violation.invariant
-                )
-            }
+            _ => drawn_again(violation),
         };
         replays.push(again);
     }
-    Ok(replays)
+    replays
 }
 
 /// The kill matrix, for the page of the bank: what its faults prove of the invariants belongs beside what they say of it.
@@ -306,6 +313,13 @@ impl Observations {
         let file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
         file.and_then(WholeFile::finish).map_err(|error| Stop::cannot_write(&self.path, &error))
     }
+}
+
+/// A path that two flags name.
+fn given_twice<const N: usize>(paths: [&Option<PathBuf>; N]) -> Option<&Path> {
+    let given: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
+    let again = |at: &usize| given.iter().take(*at).any(|before| Some(before) == given.get(*at));
+    (0..given.len()).find(again).and_then(|at| given.get(at).copied())
 }
 
 /// Reads a baseline: a line each, id, then the reason; `#` begins a comment.

@@ -104,8 +104,13 @@ impl fmt::Display for ShapeError {
             ShapeProblem::UnknownName { name, known } => {
                 write!(f, "expected one of {known:?}, found \"{}\"", shown(name))
             }
+            // The digits themselves are content.
             ShapeProblem::OversizedInteger(digits) => {
-                write!(f, "the integer {} does not fit 64 bits", shown(digits))
+                write!(
+                    f,
+                    "an integer of {} digits does not fit 64 bits",
+                    digits.trim_start_matches('-').len()
+                )
             }
         }
     }

@@ -6,7 +6,7 @@ use super::seed::Seed;
 use crate::case::{Case, Failure, FailureKind};
 use crate::generate::labels::{Label, Labels};
 use crate::generate::{self, Seeded};
-use crate::invariant::{AGAINST, ANSWERS, LEAKS_OVER_RESET, SAME_OVER_PROCESSES};
+use crate::invariant::{AGAINST, ANSWERS, LEAKS_OVER_RESET, NOT_REFUSED, SAME_OVER_PROCESSES};
 use crate::minimize::{Budget, Minimized, minimize};
 use crate::subject::{Against, Subject};
 use std::collections::BTreeMap;
@@ -145,16 +145,26 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
     };
     let tallies: Vec<Result<Tally, Failure>> = std::thread::scope(|scope| {
         let jobs = options.jobs.max(1);
-        let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(|| work(factory, options, &shared))).collect();
+        let spawn = || std::thread::Builder::new().spawn_scoped(scope, || work(factory, options, &shared));
+        // Where the system gives no more threads, those that run do the work; where it gives none, this one does.
+        let threads: Vec<_> = (0..jobs).map_while(|_| spawn().ok()).collect();
+        if threads.is_empty() {
+            return vec![work(factory, options, &shared)];
+        }
         let joined = threads.into_iter().map(|thread| match thread.join() {
             Ok(tally) => tally,
             Err(_) => Err(Failure::new(FailureKind::Crashed, "a thread of the runner panicked")),
         });
         joined.collect()
     });
+    let interrupted = || options.interrupted.load(Ordering::Relaxed);
     let mut total = Tally::new(options);
     for tally in tallies {
-        total.add(&tally?);
+        match tally {
+            // A subject that a signal to us kept from starting has judged nothing; what others have judged stands.
+            Err(_) if interrupted() => {}
+            tally => total.add(&tally?),
+        }
     }
     let broken = shared.broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut violations = regressed(factory, options)?;
@@ -175,7 +185,7 @@ pub fn run(factory: &Factory<'_>, options: &Options<'_>) -> Result<Outcome, Fail
     }
     if shared.hung.into_inner() >= HUNG_CASES {
         note_early_end(&mut violations);
-    } else {
+    } else if !interrupted() {
         violations.extend(differs_over_processes(factory, options, total.cases)?);
     }
     Ok(total.into_outcome(options, violations, start.elapsed()))
@@ -335,7 +345,10 @@ impl Tally {
             Verdict::Interrupted
         } else if !stale.is_empty() {
             Verdict::Fail
-        } else if self.cases == 0 || enough && labels.iter().any(|label| label.is_low(self.cases)) {
+        } else if self.cases == 0
+            || nothing_was_checked(&invariants)
+            || enough && labels.iter().any(|label| label.is_low(self.cases))
+        {
             Verdict::Vacuous
         } else {
             Verdict::Pass
@@ -355,6 +368,13 @@ impl Tally {
             interrupted,
         }
     }
+}
+
+/// Whether nothing that was asked had anything to check: the subject declined every case, say. How it answers (family
+/// `robustness`) is another matter.
+fn nothing_was_checked(invariants: &[InvariantCount]) -> bool {
+    let mut asked = invariants.iter().filter(|count| !count.id.starts_with("robustness/")).peekable();
+    asked.peek().is_some() && asked.all(|count| count.checked == 0)
 }
 
 fn work(factory: &Factory<'_>, options: &Options<'_>, shared: &Shared) -> Result<Tally, Failure> {
@@ -426,7 +446,7 @@ fn judge_one(
 /// invariant the first.
 fn regressed(factory: &Factory<'_>, options: &Options<'_>) -> Result<Vec<Violation>, Failure> {
     let mut violations: Vec<Violation> = Vec::new();
-    if options.regressions.is_empty() {
+    if options.regressions.is_empty() || options.interrupted.load(Ordering::Relaxed) {
         return Ok(violations);
     }
     let mut subject = factory()?;
@@ -473,9 +493,14 @@ fn differs_over_processes(
             break;
         }
         let case = drawn(options, case_number);
-        let Some(message) = judge.breaks(&mut pair, &case, AGAINST.id) else { continue };
+        let Some(first) = judge.breaks(&mut pair, &case, AGAINST.id) else { continue };
+        if options.interrupted.load(Ordering::Relaxed) {
+            // A subject that was ended from outside did not answer otherwise.
+            break;
+        }
         let mut fails = |candidate: &Case| judge.breaks(&mut pair, candidate, AGAINST.id).is_some();
         let minimized = minimize(&case, &mut fails, options.budget, &mut |_| {});
+        let message = judge.breaks(&mut pair, &minimized.case, AGAINST.id).unwrap_or(first);
         return Ok(Some(Violation {
             invariant: SAME_OVER_PROCESSES.id,
             message: format!("two processes of the subject differ: {message}"),

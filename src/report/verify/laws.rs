@@ -91,6 +91,9 @@ pub(super) fn verdict_words(outcome: &Outcome) -> String {
         Verdict::Fail if broken > 0 => format!("{} broken on {cases}", counted(broken, "invariant")),
         Verdict::Fail => format!("no invariant is broken on {cases}, but the baseline is out of date"),
         Verdict::Vacuous if outcome.cases == 0 => "no case was judged".to_owned(),
+        Verdict::Vacuous if outcome.low_labels().next().is_none() => {
+            format!("no invariant had anything to check on {cases}, so nothing was judged")
+        }
         Verdict::Vacuous => {
             let low = match outcome.low_labels().count() as u64 {
                 1 => "1 label is below its floor".to_owned(),

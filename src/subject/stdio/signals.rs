@@ -8,10 +8,14 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// The exit status of a program that was ended by Ctrl-C, as shells have it.
+const INTERRUPTED_STATUS: i32 = 130;
+
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on INT, TERM and HUP do not end this process but make [`interrupted`] true. To be called once, by a program;
-/// a library leaves signals to the program that it is in.
+/// From now on the first INT, TERM or HUP does not end this process but makes [`interrupted`] true; a second one ends it at
+/// once, for somebody who cannot wait, and its subjects end with their standard input. To be called once, by a program; a
+/// library leaves signals to the program that it is in.
 ///
 /// HUP stays ignored where it was: a run under `nohup` goes on.
 ///
@@ -23,6 +27,8 @@ pub fn watch() -> io::Result<()> {
         if signal == SIGHUP && is_ignored(signal) {
             continue;
         }
+        // In this order: the first signal finds the flag down.
+        signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED_STATUS, Arc::clone(flag))?;
         signal_hook::flag::register(signal, Arc::clone(flag))?;
     }
     Ok(())
