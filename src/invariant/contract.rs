@@ -3,6 +3,7 @@
 //! The rules are those of `contract/`; here each becomes a law that relates a request to the history it was made of. A history
 //! that breaks a rule itself is none of the projection's doing, so it says nothing.
 
+use super::view::same_item;
 use super::{BOTH, Check, Invariant, Needs, Sighting, Verdict};
 use crate::contract::ContractRule;
 use crate::item::ResponseItem;
@@ -48,19 +49,18 @@ pub(super) const REASONING_KEPT: Invariant = Invariant {
 
 fn reasoning_kept(sighting: &Sighting<'_>) -> Verdict {
     let mut checked = 0;
-    let mut before = None;
     for &(own, sent) in &sighting.alignment.matched {
-        let previous = before.replace((own, sent));
-        let Some(behind) = own.checked_sub(1) else { continue };
-        let is_reasoning = |item: &Arc<ResponseItem>| matches!(**item, ResponseItem::Reasoning(_));
-        let Some(item) = sighting.before.get(own) else { continue };
-        let keeps_id =
-            item.id().is_some() && sighting.items().get(sent).is_some_and(|sent| sent.id() == item.id());
-        if is_reasoning(item) || !keeps_id || !sighting.before.get(behind).is_some_and(is_reasoning) {
+        let behind = |items: &[Arc<ResponseItem>], at: usize| items.get(at.checked_sub(1)?).cloned();
+        let Some(reasoning) = behind(sighting.before, own).filter(is_reasoning) else { continue };
+        let id = |items: &[Arc<ResponseItem>], at: usize| items.get(at).and_then(|item| item.id().cloned());
+        let (item, kept) = (sighting.before.get(own), id(sighting.items(), sent));
+        if item.is_none_or(is_reasoning) || kept.is_none() || kept != id(sighting.before, own) {
             continue;
         }
         checked += 1;
-        if previous != sent.checked_sub(1).map(|sent| (behind, sent)) {
+        // By value: of two reasoning items that are alike, one is as good as the other.
+        let stands = behind(sighting.items(), sent);
+        if stands.is_none_or(|stands| !same_item(&reasoning, &stands, sighting.profile)) {
             return Verdict::broken(format!(
                 "{} has its item id still, and not the reasoning right before it that it has in the history",
                 sighting.in_request(sent)
@@ -68,6 +68,10 @@ fn reasoning_kept(sighting: &Sighting<'_>) -> Verdict {
         }
     }
     Verdict::holds_if_any(checked)
+}
+
+fn is_reasoning(item: &Arc<ResponseItem>) -> bool {
+    matches!(**item, ResponseItem::Reasoning(_))
 }
 
 fn kept(sighting: &Sighting<'_>, rule: &ContractRule) -> Verdict {
@@ -87,4 +91,49 @@ fn kept(sighting: &Sighting<'_>, rule: &ContractRule) -> Verdict {
         sighting.in_request(breach.index),
         breach.how
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::case::{Case, Items};
+    use crate::item::{Modalities, ResponseItem};
+    use crate::json::Json;
+    use crate::subject::{Capabilities, Stateless, Subject};
+    use crate::verify::Judge;
+
+    const REASONING: &str = r#"{"type":"reasoning","id":"rs_1","summary":[]}"#;
+    const CALL: &str = r#"{"type":"function_call","id":"fc_1","name":"f","arguments":"","call_id":"a"}"#;
+    const OUTPUT: &str = r#"{"type":"function_call_output","call_id":"a","output":""}"#;
+
+    fn items(texts: &[&str]) -> Items {
+        let item =
+            |text: &&str| ResponseItem::load(Json::parse(text).expect("JSON")).expect("an item").into();
+        texts.iter().map(item).collect()
+    }
+
+    /// Whether the law is broken by a projector that drops the first items of a history.
+    fn is_broken_by_dropping(first: usize, history: &[&str]) -> bool {
+        let mut subject = Stateless::new(Capabilities::stateless("cuts"), move |history: &mut Items, _| {
+            history.iter().skip(first).cloned().collect()
+        });
+        let capabilities = subject.capabilities();
+        let judge = Judge::new(capabilities.profile, capabilities);
+        let case = Case::of_history(items(history), Modalities::TextAndImage);
+        judge.breaks(&mut subject, &case, "contract/item-without-required-reasoning").is_some()
+    }
+
+    #[test]
+    fn a_call_that_keeps_its_id_and_loses_its_reasoning_is_seen() {
+        let whole = [REASONING, CALL, OUTPUT];
+        assert!(!is_broken_by_dropping(0, &whole));
+        assert!(is_broken_by_dropping(1, &whole), "the call comes first now");
+        assert!(!is_broken_by_dropping(2, &whole), "the call is gone too");
+        let doubled = [REASONING, REASONING, CALL, OUTPUT];
+        assert!(!is_broken_by_dropping(1, &doubled), "of two that are alike one is left");
+        let without_id = CALL.replace(r#""id":"fc_1","#, "");
+        assert!(
+            !is_broken_by_dropping(1, &[REASONING, &without_id, OUTPUT]),
+            "nothing ties it to its reasoning"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use super::seed::Seed;
 use crate::case::{Case, Failure, FailureKind};
 use crate::generate::labels::{Label, Labels};
 use crate::generate::{self, Seeded};
-use crate::invariant::{AGAINST, ANSWERS, LEAKS_OVER_RESET, NOT_REFUSED, SAME_OVER_PROCESSES};
+use crate::invariant::{AGAINST, ANSWERS, LEAKS_OVER_RESET, SAME_OVER_PROCESSES};
 use crate::minimize::{Budget, Minimized, minimize};
 use crate::subject::{Against, Subject};
 use std::collections::BTreeMap;
