@@ -7,6 +7,8 @@
 
 mod responses;
 
+pub(crate) use responses::is_by_the_model;
+
 use crate::item::{ItemKind, ResponseItem};
 use std::fmt;
 use std::sync::Arc;

@@ -155,7 +155,7 @@ fn reasoning_followed(items: &[Arc<ResponseItem>]) -> Reading<'_> {
 }
 
 /// Whether the model put it out.
-fn is_by_the_model(item: &ResponseItem) -> bool {
+pub(crate) fn is_by_the_model(item: &ResponseItem) -> bool {
     match item {
         ResponseItem::Message(message) => message.role == "assistant",
         ResponseItem::Reasoning(_)

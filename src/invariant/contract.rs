@@ -5,7 +5,7 @@
 
 use super::view::same_item;
 use super::{BOTH, Check, Invariant, Needs, Sighting, Verdict};
-use crate::contract::ContractRule;
+use crate::contract::{ContractRule, is_by_the_model};
 use crate::item::ResponseItem;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ contract! {
 /// The rule cannot be told from a request alone, only from what stood before the item in the history; so it is stated here.
 pub(super) const REASONING_KEPT: Invariant = Invariant {
     id: "contract/item-without-required-reasoning",
-    statement: "Where a message or call keeps its item id, the reasoning item that it stands right behind in the history stands there in the request too.",
+    statement: "Where a message or call of the model keeps its item id, the reasoning item that it stands right behind in the history stands there in the request too.",
     law: "H = … r i …, r reasoning, i ∈ P(H) with its id ⇒ P(H) = … r i …",
     why: "The API refuses the request: \"was provided without its required 'reasoning' item\". Who drops one drops both, or the id.",
     needs: Needs::Nothing,
@@ -54,7 +54,8 @@ fn reasoning_kept(sighting: &Sighting<'_>) -> Verdict {
         let Some(reasoning) = behind(sighting.before, own).filter(is_reasoning) else { continue };
         let id = |items: &[Arc<ResponseItem>], at: usize| items.get(at).and_then(|item| item.id().cloned());
         let (item, kept) = (sighting.before.get(own), id(sighting.items(), sent));
-        if item.is_none_or(is_reasoning) || kept.is_none() || kept != id(sighting.before, own) {
+        let by_the_model = item.is_some_and(|item| is_by_the_model(item) && !is_reasoning(item));
+        if !by_the_model || kept.is_none() || kept != id(sighting.before, own) {
             continue;
         }
         checked += 1;
@@ -130,6 +131,8 @@ mod tests {
         assert!(!is_broken_by_dropping(2, &whole), "the call is gone too");
         let doubled = [REASONING, REASONING, CALL, OUTPUT];
         assert!(!is_broken_by_dropping(1, &doubled), "of two that are alike one is left");
+        let user = r#"{"type":"message","role":"user","id":"msg_1","content":[]}"#;
+        assert!(!is_broken_by_dropping(1, &[REASONING, user]), "the model did not write it");
         let without_id = CALL.replace(r#""id":"fc_1","#, "");
         assert!(
             !is_broken_by_dropping(1, &[REASONING, &without_id, OUTPUT]),
