@@ -38,7 +38,7 @@ static ALL: LazyLock<Judge> = LazyLock::new(|| Judge::new(REFERENCE.profile, REF
 
 /// Without the exact model, since most subjects in the world have none.
 static LAWS: LazyLock<Judge> =
-    LazyLock::new(|| ALL.clone().keep(|invariant| invariant.family() != "agreement"));
+    LazyLock::new(|| ALL.clone().keep(|invariant| invariant.id != "agreement/projection"));
 
 /// What cases are drawn for.
 pub(super) fn drawn_for(target: Target) -> Result<&'static Options, InputError> {
