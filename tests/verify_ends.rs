@@ -56,7 +56,7 @@ fn an_interrupted_run_over_stdio_reports_what_is_broken() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_secs(3));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
