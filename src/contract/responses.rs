@@ -107,8 +107,11 @@ fn keeps(keeps: bool, how: How<'_>) -> Option<Result<(), How<'_>>> {
     Some(if keeps { Ok(()) } else { Err(how) })
 }
 
+/// Item ids.
+type Ids<'a> = HashSet<&'a str, foldhash::fast::RandomState>;
+
 fn duplicate_item_id(items: &[Arc<ResponseItem>]) -> Reading<'_> {
-    let mut seen = HashSet::<&str, foldhash::fast::RandomState>::default();
+    let mut seen = Ids::with_capacity_and_hasher(items.len(), Default::default());
     Reading::of(items, |_, item| {
         let id = item.id()?.as_str();
         keeps(seen.insert(id), How::SharesItemId(id))
@@ -116,7 +119,7 @@ fn duplicate_item_id(items: &[Arc<ResponseItem>]) -> Reading<'_> {
 }
 
 fn duplicate_output(items: &[Arc<ResponseItem>]) -> Reading<'_> {
-    let mut outputs = Counts::default();
+    let mut outputs = Counts::with_capacity_and_hasher(items.len() / 2, Default::default());
     let mut calls = None;
     Reading::of(items, |_, item| {
         let Role::Output { kind, call_id, .. } = role(item) else { return None };
@@ -171,13 +174,13 @@ pub(crate) fn is_by_the_model(item: &ResponseItem) -> bool {
 
 fn output_id_prefix(items: &[Arc<ResponseItem>]) -> Reading<'_> {
     Reading::of(items, |_, item| {
-        let (Role::Output { kind, .. }, Some(id)) = (role(item), item.id()) else { return None };
+        let Role::Output { kind, .. } = role(item) else { return None };
+        let id = item.id()?.as_str();
         let prefix = match kind {
             OutputKind::Function => "fc",
             OutputKind::CustomTool => "ctc",
             OutputKind::ToolSearch => "ts",
         };
-        let id = id.as_str();
         keeps(id.starts_with(prefix), How::Prefix { id, prefix })
     })
 }

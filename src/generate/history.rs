@@ -20,6 +20,8 @@ pub(super) struct HistoryDraw<'a, D> {
     /// Every call so far, and those whose output came first.
     called: Vec<(CallKind, CallId)>,
     items: Items,
+    /// The calls of the batch that is being drawn; empty between batches, and kept for its memory.
+    batch: Vec<(CallKind, CallId)>,
 }
 
 impl<'a, D: Draw> HistoryDraw<'a, D> {
@@ -27,7 +29,16 @@ impl<'a, D: Draw> HistoryDraw<'a, D> {
         let ids = draw_ids(draw, features);
         let kinds = call_kinds(features, options);
         let item = ItemDraw { draw, features, options, drawn: 0 };
-        HistoryDraw { item, ids, fresh: 0, kinds, open: Vec::new(), called: Vec::new(), items: Items::new() }
+        HistoryDraw {
+            item,
+            ids,
+            fresh: 0,
+            kinds,
+            open: Vec::new(),
+            called: Vec::new(),
+            items: Items::new(),
+            batch: Vec::new(),
+        }
     }
 
     pub(super) fn draw(&mut self) -> &mut D {
@@ -41,6 +52,7 @@ impl<'a, D: Draw> HistoryDraw<'a, D> {
     /// At least `count` more items.
     pub(super) fn take(&mut self, count: usize) -> Items {
         let well_formed = self.item.options.histories == Histories::WellFormed;
+        self.items.reserve(count);
         // Each round may add nothing where the kinds do not allow what was drawn.
         for _ in 0..4 * count {
             if self.items.len() >= count {
@@ -139,8 +151,9 @@ impl<'a, D: Draw> HistoryDraw<'a, D> {
 
     /// A batch of calls, then outputs for some or all of them, in any order.
     fn calls(&mut self) {
-        let batch = self.batch_size();
-        let mut made: Vec<_> = (0..batch).filter_map(|_| self.call()).collect();
+        let size = self.batch_size();
+        let mut made = std::mem::take(&mut self.batch);
+        made.extend((0..size).filter_map(|_| self.call()));
         while !made.is_empty() {
             let (kind, call_id) = made.swap_remove(self.item.draw.below(made.len()));
             if self.has(Feature::OpenCalls) && self.item.draw.chance(2, 3) {
@@ -150,6 +163,7 @@ impl<'a, D: Draw> HistoryDraw<'a, D> {
                 self.push(output);
             }
         }
+        self.batch = made;
     }
 
     fn kind(&mut self) -> Option<CallKind> {
@@ -294,7 +308,7 @@ fn draw_ids(draw: &mut impl Draw, features: Features) -> Vec<CallId> {
 
 /// The kinds of calls of this case that the subject knows, with their outputs; all that it knows where none was switched on.
 fn call_kinds(features: Features, options: &Options) -> Vec<CallKind> {
-    let known: Vec<CallKind> = CallKind::ALL.into_iter().filter(|&kind| options.knows_call(kind)).collect();
+    let known = || CallKind::ALL.into_iter().filter(|&kind| options.knows_call(kind));
     let on = |kind: &CallKind| {
         features.has(match kind {
             CallKind::Function => Feature::FunctionCalls,
@@ -303,6 +317,6 @@ fn call_kinds(features: Features, options: &Options) -> Vec<CallKind> {
             CallKind::ToolSearch => Feature::ToolSearchCalls,
         })
     };
-    let chosen: Vec<CallKind> = known.iter().copied().filter(on).collect();
-    if chosen.is_empty() { known } else { chosen }
+    let chosen: Vec<CallKind> = known().filter(on).collect();
+    if chosen.is_empty() { known().collect() } else { chosen }
 }

@@ -151,14 +151,16 @@ pub fn case<D: Draw>(draw: &mut D, options: &Options) -> Case {
     let mut left = length(draw);
     let stateful = options.capabilities.stateful;
     let mut history = HistoryDraw::new(draw, features, options);
-    let mut script = ScriptDraw { steps: Vec::new(), so_far: Items::new(), features, options };
+    let mut script = ScriptDraw { steps: Vec::with_capacity(8), so_far: Items::new(), features, options };
     let replace_first = !stateful || history.draw().chance(1, 4);
     let mut first = true;
     while left > 0 || first {
         let chunk = script.chunk(history.draw(), left);
         let items = history.take(chunk);
         left -= chunk;
-        script.so_far.extend(items.iter().cloned());
+        if script.has(Feature::Replacements) {
+            script.so_far.extend_from_slice(&items);
+        }
         script.steps.push(match first && replace_first {
             true => Step::Replace(script.replacement(items)),
             false => Step::Record(items),
@@ -199,7 +201,7 @@ fn length(draw: &mut impl Draw) -> usize {
 
 struct ScriptDraw<'a> {
     steps: Vec<Step>,
-    /// What has been recorded since the last replacement.
+    /// What has been recorded since the last replacement, where there may be another.
     so_far: Items,
     features: Features,
     options: &'a Options,

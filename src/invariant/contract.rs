@@ -6,7 +6,7 @@
 use super::view::same_item;
 use super::{BOTH, Check, Invariant, Needs, Sighting, Verdict};
 use crate::contract::{ContractRule, is_by_the_model};
-use crate::item::ResponseItem;
+use crate::item::{ItemId, ResponseItem};
 use std::sync::Arc;
 
 macro_rules! contract {
@@ -50,9 +50,9 @@ pub(super) const REASONING_KEPT: Invariant = Invariant {
 fn reasoning_kept(sighting: &Sighting<'_>) -> Verdict {
     let mut checked = 0;
     for &(own, sent) in &sighting.alignment.matched {
-        let behind = |items: &[Arc<ResponseItem>], at: usize| items.get(at.checked_sub(1)?).cloned();
-        let Some(reasoning) = behind(sighting.before, own).filter(is_reasoning) else { continue };
-        let id = |items: &[Arc<ResponseItem>], at: usize| items.get(at).and_then(|item| item.id().cloned());
+        let Some(reasoning) = behind(sighting.before, own).filter(|item| is_reasoning(item)) else {
+            continue;
+        };
         let (item, kept) = (sighting.before.get(own), id(sighting.items(), sent));
         let by_the_model = item.is_some_and(|item| is_by_the_model(item) && !is_reasoning(item));
         if !by_the_model || kept.is_none() || kept != id(sighting.before, own) {
@@ -61,7 +61,7 @@ fn reasoning_kept(sighting: &Sighting<'_>) -> Verdict {
         checked += 1;
         // By value: of two reasoning items that are alike, one is as good as the other.
         let stands = behind(sighting.items(), sent);
-        if stands.is_none_or(|stands| !same_item(&reasoning, &stands, sighting.profile)) {
+        if stands.is_none_or(|stands| !same_item(reasoning, stands, sighting.profile)) {
             return Verdict::broken(format!(
                 "{} has its item id still, and not the reasoning right before it that it has in the history",
                 sighting.in_request(sent)
@@ -71,8 +71,18 @@ fn reasoning_kept(sighting: &Sighting<'_>) -> Verdict {
     Verdict::holds_if_any(checked)
 }
 
-fn is_reasoning(item: &Arc<ResponseItem>) -> bool {
-    matches!(**item, ResponseItem::Reasoning(_))
+/// The item right before a place.
+fn behind(items: &[Arc<ResponseItem>], at: usize) -> Option<&Arc<ResponseItem>> {
+    items.get(at.checked_sub(1)?)
+}
+
+/// The item id of the item at a place.
+fn id(items: &[Arc<ResponseItem>], at: usize) -> Option<&ItemId> {
+    items.get(at)?.id()
+}
+
+fn is_reasoning(item: &ResponseItem) -> bool {
+    matches!(item, ResponseItem::Reasoning(_))
 }
 
 fn kept(sighting: &Sighting<'_>, rule: &ContractRule) -> Verdict {

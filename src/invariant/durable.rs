@@ -173,8 +173,11 @@ fn fork_keeps_history(observed: &Observed<'_>) -> Verdict {
         checked += 1;
         let same = |(own, forked): (&Arc<ResponseItem>, &Arc<ResponseItem>)| {
             let missing = own.id().is_none_or(|id| id.as_str().is_empty());
-            let kept = missing || own.id() == forked.id();
-            kept && same_loaded(&without_id(own), &without_id(forked), prepares)
+            let same_id = own.id() == forked.id();
+            match missing && !same_id {
+                true => same_loaded(&without_id(own), &without_id(forked), prepares),
+                false => same_id && same_loaded(own, forked, prepares),
+            }
         };
         if before.len() != after.len() || !before.iter().zip(after).all(same) {
             let (before, after) = (before.len(), after.len());
@@ -184,4 +187,38 @@ fn fork_keeps_history(observed: &Observed<'_>) -> Verdict {
         }
     }
     Verdict::holds_if_any(checked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Message;
+
+    #[test]
+    fn a_rollback_reaches_behind_a_replacement_only_where_it_takes_more_turns_than_began_since() {
+        let turn = || {
+            let content = Vec::new();
+            Arc::new(ResponseItem::Message(Message {
+                id: None,
+                role: "user".to_owned(),
+                content,
+                phase: None,
+            }))
+        };
+        let mut reach = RollbackReach::default();
+        let history = [turn(), turn(), turn(), turn()];
+        reach.see(&Step::Rollback(9), &history);
+        assert!(!reach.behind_a_replacement, "there is none yet");
+        reach.see(&Step::Replace(vec![turn()]), &history);
+        reach.see(&Step::Record(vec![turn(), turn()]), &history);
+        reach.see(&Step::Record(vec![turn()]), &history);
+        reach.see(&Step::Rollback(2), &history);
+        assert!(!reach.behind_a_replacement, "two of three");
+        reach.see(&Step::Rollback(1), &history);
+        assert!(!reach.behind_a_replacement, "the third");
+        reach.see(&Step::Rollback(1), &history);
+        assert!(reach.behind_a_replacement, "none was left");
+        reach.see(&Step::Replace(Vec::new()), &history);
+        assert!(reach.behind_a_replacement, "that stays so");
+    }
 }

@@ -90,16 +90,15 @@ type Seen<'a> = HashMap<(OutputKind, &'a str, Option<&'a str>), Option<&'a str>,
 fn stable(observed: &Observed<'_>) -> Verdict {
     let (mut seen, mut compared) = (Seen::default(), 0);
     for sighting in &observed.sightings {
-        for projected in [Some(sighting.projected), sighting.again].into_iter().flatten() {
-            for pair in projected.items.windows(2) {
-                let [call, output] = pair else { continue };
-                let (Some((call_kind, call_id)), Some((kind, output_id))) =
-                    (call_of(call), output_of(output))
+        for (at, kind, call_id) in sighting.synthetic() {
+            for projected in [Some(sighting.projected), sighting.again].into_iter().flatten() {
+                // Where the second answer puts something else there, or there is no call before it, other families say so.
+                let Some([call, output]) = at.checked_sub(1).and_then(|call| projected.items.get(call..=at))
                 else {
                     continue;
                 };
-                let answers = call_kind.output() == kind && call_id == output_id;
-                if !answers || sighting.history.has_output(kind, call_id) {
+                let answers = call_of(call).is_some_and(|(call, id)| call.output() == kind && id == call_id);
+                if !answers || output_of(output) != Some((kind, call_id)) {
                     continue;
                 }
                 let id = output.id().map(ItemId::as_str);

@@ -103,9 +103,9 @@ fn appends(observed: &Observed<'_>) -> Verdict {
         // What should have been left out is the law's before.
         let mut appended = after.iter().skip(before.len()).filter(|item| is_api_message(item));
         for item in items.iter().filter(|item| is_api_message(item)) {
-            let (_, cut) = as_recorded(observed, item);
+            let is_cut = || as_recorded(observed, item).1;
             let same = |found: &Arc<ResponseItem>| {
-                installed(observed, item, found) || cut && item.kind() == found.kind()
+                installed(observed, item, found) || item.kind() == found.kind() && is_cut()
             };
             if !appended.next().is_some_and(same) {
                 return Verdict::broken(format!("{} was not appended as it is", summary(item)));

@@ -26,7 +26,9 @@ impl<'a> Observed<'a> {
     /// Takes a trace apart. Projections without a snapshot before them are left out.
     pub fn new(trace: &'a Trace, profile: Profile, capabilities: &'a Capabilities) -> Observed<'a> {
         let steps: Vec<(&Step, &Outcome)> = trace.iter().collect();
-        let mut sightings = Vec::new();
+        let projections = steps.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Projected(_)));
+        // A sighting is large: a list that grows would move each several times.
+        let mut sightings = Vec::with_capacity(projections.count());
         let mut before: Option<&Items> = None;
         let mut at = 0;
         while let Some((step, outcome)) = steps.get(at) {
@@ -99,6 +101,8 @@ pub struct Sighting<'a> {
     pub request: Standing<'a>,
     /// Which item of the request is which item of the history.
     pub alignment: Alignment,
+    /// See [`synthetic`](Sighting::synthetic); a third of the laws begin with them.
+    synthetic: Vec<(usize, OutputKind, &'a str)>,
 }
 
 impl<'a> Sighting<'a> {
@@ -114,7 +118,24 @@ impl<'a> Sighting<'a> {
         let request = Standing::of(&projected.items);
         let alignment = Alignment::of(before, &history, &projected.items, profile);
         let after = after.map(Vec::as_slice);
-        Sighting { before, projected, again, after, modalities, profile, history, request, alignment }
+        let made = |&at: &usize| {
+            let (kind, call_id) = output_of(projected.items.get(at)?)?;
+            let open = history.has_call_for(kind, call_id) && !history.has_output(kind, call_id);
+            open.then_some((at, kind, call_id))
+        };
+        let synthetic = alignment.extra.iter().filter_map(made).collect();
+        Sighting {
+            before,
+            projected,
+            again,
+            after,
+            modalities,
+            profile,
+            history,
+            request,
+            alignment,
+            synthetic,
+        }
     }
 
     /// The items of the request.
@@ -125,11 +146,7 @@ impl<'a> Sighting<'a> {
     /// The outputs of the request that stand for none of the history and answer a call that had none: place in the
     /// request, kind.
     pub fn synthetic(&self) -> impl Iterator<Item = (usize, OutputKind, &'a str)> {
-        self.alignment.extra.iter().filter_map(|&at| {
-            let (kind, call_id) = output_of(self.items().get(at)?)?;
-            let open = self.history.has_call_for(kind, call_id) && !self.history.has_output(kind, call_id);
-            open.then_some((at, kind, call_id))
-        })
+        self.synthetic.iter().copied()
     }
 
     /// An item of the request as a person finds it: place, kind, ids.
@@ -177,7 +194,11 @@ pub struct Standing<'a> {
 impl<'a> Standing<'a> {
     /// Looks a list through.
     pub fn of(items: &'a [Arc<ResponseItem>]) -> Standing<'a> {
-        let mut standing = Standing::default();
+        let mut standing = Standing {
+            ids: HashMap::with_capacity_and_hasher(items.len() / 2, Default::default()),
+            calls: Vec::with_capacity(items.len()),
+            outputs: Vec::with_capacity(items.len()),
+        };
         for (at, item) in items.iter().enumerate() {
             match role(item) {
                 Role::Output { kind, call_id, .. } => {
@@ -214,11 +235,6 @@ impl<'a> Standing<'a> {
         let calls = self.ids.get(call_id).map_or(0, |(_, calls)| *calls);
         CallKind::ALL.into_iter().any(|call| call.output() == kind && calls & (1 << call as u8) != 0)
     }
-
-    /// Whether this call id stands in the list at all.
-    pub fn has_id(&self, call_id: &str) -> bool {
-        self.ids.contains_key(call_id)
-    }
 }
 
 /// What must become of an item of the history.
@@ -253,12 +269,13 @@ impl Alignment {
         profile: Profile,
     ) -> Alignment {
         let fates: Vec<Fate> = before.iter().map(|item| fate(item, history)).collect();
-        let expected: Vec<usize> =
-            (0..before.len()).filter(|&at| fates.get(at) != Some(&Fate::Goes)).collect();
+        let mut expected = Vec::with_capacity(before.len());
+        expected.extend((0..before.len()).filter(|&at| fates.get(at) != Some(&Fate::Goes)));
         let same = |at: &usize, item: &Arc<ResponseItem>| {
             before.get(*at).is_some_and(|own| same_item(own, item, profile))
         };
-        let mut alignment = Alignment { fates, ..Alignment::default() };
+        let matched = Vec::with_capacity(request.len().min(before.len()));
+        let mut alignment = Alignment { fates, matched, ..Alignment::default() };
         let mut next = 0;
         for (place, item) in request.iter().enumerate() {
             let rest = expected.get(next..).unwrap_or_default();

@@ -7,6 +7,9 @@ use std::sync::Arc;
 /// pointer a chunk: a hundred thousand items cost as much as a few hundred.
 const CHUNK: usize = 256;
 
+/// Items that a chunk has room for when the first comes: most histories that are generated are no longer.
+const FIRST_ROOM: usize = 16;
+
 type Chunk = Arc<Vec<Arc<ResponseItem>>>;
 
 /// A list of shared items, oldest first. A clone shares everything and costs the same for any length.
@@ -54,7 +57,11 @@ impl ItemList {
         let chunks = Arc::make_mut(&mut self.chunks);
         match chunks.last_mut() {
             Some(last) if last.len() < CHUNK => Arc::make_mut(last).push(item),
-            _ => chunks.push(Arc::new(vec![item])),
+            _ => {
+                let mut chunk = Vec::with_capacity(FIRST_ROOM);
+                chunk.push(item);
+                chunks.push(Arc::new(chunk));
+            }
         }
         self.len += 1;
     }

@@ -37,6 +37,12 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Projection {
     base: ItemList,
+    repairs: Repairs,
+}
+
+/// The repairs of a history, with what they put in. The history itself is held by others.
+#[derive(Debug, Clone)]
+struct Repairs {
     plan: RepairPlan,
     /// What each edit of the plan puts in, in the plan's order; nothing for a removal.
     made: Vec<Option<Arc<ResponseItem>>>,
@@ -45,6 +51,18 @@ pub struct Projection {
 /// Projects a history for a model.
 pub fn project(base: &ItemList, modalities: Modalities) -> Projection {
     Projection::by_plan(base, ledger(base).plan(), modalities)
+}
+
+/// Calls `take` with each item that a history becomes for a model, in order. As [`project`], for a history that is a slice, where
+/// nothing is to be kept: not one item is shared.
+pub(crate) fn project_slice(
+    history: &[Arc<ResponseItem>],
+    modalities: Modalities,
+    take: impl FnMut(&Arc<ResponseItem>),
+) {
+    let plan = roles::ledger_of(std::iter::once(history), history.len()).plan();
+    let repairs = Repairs::of(history.iter(), |index| history.get(index), plan, modalities);
+    repairs.for_each(history.iter(), take);
 }
 
 /// Projects a history whose roles are kept beside it, without hashing a single call id.
@@ -57,10 +75,8 @@ pub fn project_with_ledger<I>(base: &ItemList, kept: &Ledger<I>, modalities: Mod
 
 impl Projection {
     fn by_plan(base: &ItemList, pairing: RepairPlan, modalities: Modalities) -> Projection {
-        let plan =
-            if modalities.accepts_images() { pairing } else { with_image_edits(base, pairing.edits()) };
-        let made = plan.edits().iter().map(|edit| made_by(base, edit)).collect();
-        Projection { base: base.clone(), plan, made }
+        let repairs = Repairs::of(base.iter(), |index| base.get(index), pairing, modalities);
+        Projection { base: base.clone(), repairs }
     }
 
     /// The history that was projected.
@@ -70,12 +86,12 @@ impl Projection {
 
     /// The repairs.
     pub fn plan(&self) -> &RepairPlan {
-        &self.plan
+        &self.repairs.plan
     }
 
     /// The repairs, each with the item that it puts in, if any.
     pub fn edits(&self) -> impl Iterator<Item = (&Edit, Option<&Arc<ResponseItem>>)> {
-        self.plan.edits().iter().zip(&self.made).map(|(edit, made)| (edit, made.as_ref()))
+        self.repairs.edits()
     }
 
     /// The number of items in the request input.
@@ -85,7 +101,7 @@ impl Projection {
             Action::Remove => -1,
             Action::Replace => 0,
         };
-        let change: isize = self.plan.edits().iter().map(|edit| change(edit.action())).sum();
+        let change: isize = self.plan().edits().iter().map(|edit| change(edit.action())).sum();
         self.base.len().saturating_add_signed(change)
     }
 
@@ -102,22 +118,8 @@ impl Projection {
     }
 
     /// Calls `take` with each item of the request input, in order.
-    pub fn for_each<'a>(&'a self, mut take: impl FnMut(&'a Arc<ResponseItem>)) {
-        let mut edits = self.edits().peekable();
-        for (index, item) in self.base.iter().enumerate() {
-            let Some((edit, made)) = edits.next_if(|(edit, _)| edit.index == index) else {
-                take(item);
-                continue;
-            };
-            match edit.action() {
-                Action::Remove => {}
-                Action::Replace => take(made.unwrap_or(item)),
-                Action::InsertAfter(_) => {
-                    take(item);
-                    made.into_iter().for_each(&mut take);
-                }
-            }
-        }
+    pub fn for_each<'a>(&'a self, take: impl FnMut(&'a Arc<ResponseItem>)) {
+        self.repairs.for_each(self.base.iter(), take);
     }
 
     /// The input array as the program sends it, compact.
@@ -142,17 +144,58 @@ impl Projection {
             Some(Notice { reason: edit.reason, call_id })
         };
         let of = |wanted: fn(&Reason) -> bool| {
-            self.plan.edits().iter().filter(move |edit| wanted(&edit.reason)).filter_map(notice)
+            self.plan().edits().iter().filter(move |edit| wanted(&edit.reason)).filter_map(notice)
         };
         let missing = of(|reason| matches!(reason, Reason::CallWithoutOutput(_)));
         missing.chain(of(|reason| matches!(reason, Reason::OutputWithoutCall(_)))).collect()
     }
 }
 
-/// The item that an edit puts in.
-fn made_by(base: &ItemList, edit: &Edit) -> Option<Arc<ResponseItem>> {
-    let item = base.get(edit.index)?;
-    match edit.action() {
+impl Repairs {
+    /// The repairs of the history that `items` goes through and `get` finds an item of.
+    fn of<'a>(
+        items: impl Iterator<Item = &'a Arc<ResponseItem>>,
+        get: impl Fn(usize) -> Option<&'a Arc<ResponseItem>>,
+        pairing: RepairPlan,
+        modalities: Modalities,
+    ) -> Repairs {
+        let plan =
+            if modalities.accepts_images() { pairing } else { with_image_edits(items, pairing.edits()) };
+        let made = plan.edits().iter().map(|edit| made_by(get(edit.index)?, edit.action())).collect();
+        Repairs { plan, made }
+    }
+
+    fn edits(&self) -> impl Iterator<Item = (&Edit, Option<&Arc<ResponseItem>>)> {
+        self.plan.edits().iter().zip(&self.made).map(|(edit, made)| (edit, made.as_ref()))
+    }
+
+    /// Calls `take` with each item of the history, repaired.
+    fn for_each<'a>(
+        &'a self,
+        history: impl Iterator<Item = &'a Arc<ResponseItem>>,
+        mut take: impl FnMut(&'a Arc<ResponseItem>),
+    ) {
+        let mut edits = self.edits().peekable();
+        for (index, item) in history.enumerate() {
+            let Some((edit, made)) = edits.next_if(|(edit, _)| edit.index == index) else {
+                take(item);
+                continue;
+            };
+            match edit.action() {
+                Action::Remove => {}
+                Action::Replace => take(made.unwrap_or(item)),
+                Action::InsertAfter(_) => {
+                    take(item);
+                    made.into_iter().for_each(&mut take);
+                }
+            }
+        }
+    }
+}
+
+/// The item that is put in for this one, or behind it.
+fn made_by(item: &ResponseItem, action: Action) -> Option<Arc<ResponseItem>> {
+    match action {
         Action::InsertAfter(kind) => Some(Arc::new(synthetic_output(kind, item.call_id()?, item.id()))),
         Action::Remove => None,
         Action::Replace => Some(Arc::new(strip_images(item))),
@@ -160,9 +203,9 @@ fn made_by(base: &ItemList, edit: &Edit) -> Option<Arc<ResponseItem>> {
 }
 
 /// Adds a replacement for each item that holds pictures and stays. (A call holds none, so an item has one edit at most.)
-fn with_image_edits(base: &ItemList, pairing: &[Edit]) -> RepairPlan {
+fn with_image_edits<'a>(items: impl Iterator<Item = &'a Arc<ResponseItem>>, pairing: &[Edit]) -> RepairPlan {
     let mut pairing = pairing.iter().copied().peekable();
-    let edits = base.iter().enumerate().filter_map(|(index, item)| {
+    let edits = items.enumerate().filter_map(|(index, item)| {
         pairing.next_if(|edit| edit.index == index).or_else(|| {
             let images = image_count(item);
             (images > 0).then_some(Edit { index, reason: Reason::ImagesUnsupported(images) })

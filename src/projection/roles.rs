@@ -45,8 +45,16 @@ pub fn role(item: &ResponseItem) -> Role<&CallId> {
 
 /// The ledger of a history, its call ids borrowed.
 pub fn ledger(items: &ItemList) -> Ledger<&CallId> {
-    let mut ledger = Ledger::with_capacity(items.len());
-    for block in items.chunks().flat_map(|chunk| chunk.chunks(FETCHED_AHEAD)) {
+    ledger_of(items.chunks(), items.len())
+}
+
+/// The ledger of the `len` items that come in these chunks.
+pub(super) fn ledger_of<'a>(
+    chunks: impl Iterator<Item = &'a [Arc<ResponseItem>]>,
+    len: usize,
+) -> Ledger<&'a CallId> {
+    let mut ledger = Ledger::with_capacity(len);
+    for block in chunks.flat_map(|chunk| chunk.chunks(FETCHED_AHEAD)) {
         fetch(block);
         block.iter().for_each(|item| ledger.push(role(item)));
     }

@@ -4,7 +4,8 @@ use crate::item::{
     CallId, CustomToolCallOutput, FunctionCallOutput, ItemId, ResponseItem, ToolOutput, ToolSearchOutput,
 };
 use crate::pairing::OutputKind;
-use uuid::Uuid;
+use sha1::{Digest, Sha1};
+use uuid::{Builder, Uuid};
 
 /// The namespace of the program's synthetic ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x90d38d3e_6a5b_4d52_bfe2_2f1e634bfac4);
@@ -30,8 +31,10 @@ pub fn synthetic_id(kind: OutputKind, call_item_id: Option<&ItemId>) -> Option<I
         return None;
     }
     let prefix = kind.id_prefix();
-    let name = [prefix, ":", call_item_id].concat();
-    let uuid = Uuid::new_v5(&NAMESPACE, name.as_bytes()).hyphenated();
+    let name =
+        Sha1::new_with_prefix(NAMESPACE).chain_update(prefix).chain_update(":").chain_update(call_item_id);
+    let hash = name.finalize();
+    let uuid = Builder::from_sha1_bytes(std::array::from_fn(|at| hash[at])).into_uuid().hyphenated();
     Some(ItemId::from([prefix, "_", uuid.encode_lower(&mut Uuid::encode_buffer())].concat()))
 }
 

@@ -152,7 +152,8 @@ impl Judge {
         wanted: impl Fn(&Invariant) -> bool,
     ) -> Judgement {
         let trace = self.trace(subject, case);
-        let mut judgement = Judgement::default();
+        let checked = Vec::with_capacity(self.invariants.len());
+        let mut judgement = Judgement { checked, ..Judgement::default() };
         self.judge_answers(&trace, &mut judgement);
         if trace.failure().is_some() {
             return judgement;
