@@ -81,3 +81,14 @@ fn two_calls_of_one_id_may_have_two_outputs_and_not_three() {
     assert_eq!((of("csoo"), of("coco"), of("co"), of("c")), (None, None, None, None));
     assert_eq!(of("oo"), None, "an output without a call is another rule's");
 }
+
+#[test]
+fn the_length_of_an_item_id_is_counted_in_characters() {
+    let breach = |id: &str| {
+        let items = items(&serde_json::json!([{"type": "reasoning", "id": id, "summary": []}]));
+        ContractRule::ID_LENGTH.read(&items).breach.map(|breach| breach.how.to_string())
+    };
+    assert_eq!((breach(&"x".repeat(64)), breach(&"é".repeat(64))), (None, None));
+    let says = breach(&"é".repeat(65)).unwrap();
+    assert!(says.contains("65 characters"), "{says}");
+}

@@ -136,3 +136,12 @@ fn the_generated_roles_hold_pairs_holes_and_orphans() {
     }
     assert!(pairs > 100 && holes > 300 && orphans > 300, "{pairs} {holes} {orphans}");
 }
+
+#[test]
+fn a_ledger_counts_its_roles() {
+    let mut ledger = Ledger::default();
+    assert!(ledger.is_empty());
+    ledger.push(Role::Bystander);
+    ledger.push(Role::Call { kind: CallKind::Function, call_id: "a" });
+    assert_eq!((ledger.len(), ledger.is_empty()), (2, false));
+}

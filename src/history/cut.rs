@@ -260,6 +260,12 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_said_to_be_omitted_where_the_last_text_is_cut() {
+        let cut = cut_parts(&parts(&["xx", "yyyyyy"]), 4, Unit::Bytes);
+        assert_eq!(cut, Some(parts(&["xx", "y…4 chars truncated…y"])));
+    }
+
+    #[test]
     fn an_exact_fit_leaves_nothing_for_later_parts_not_even_empty_ones() {
         let cut = cut_parts(&parts(&["xxxx", "", ""]), 4, Unit::Bytes);
         assert_eq!(cut, Some(parts(&["xxxx", "[omitted 2 text items ...]"])));

@@ -188,6 +188,7 @@ mod tests {
             ("user", "<environment_context a=\"b\">x</environment_context>"),
             ("user", "say <environment_context>x</environment_context>"),
             ("user", "<environment_context>x</turn_aborted>"),
+            ("user", "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS> and so on"),
             ("user", "<hook_prompt>x</hook_prompt>"),
             ("user", "<hook_prompt hook_run_id=\"\">x</hook_prompt>"),
             ("user", "<hook_prompt other=\"a\">x</hook_prompt>"),
@@ -200,6 +201,18 @@ mod tests {
         ];
         for (role, text) in said {
             assert!(!is_context_message(&message(role, text)), "{role} {text}");
+        }
+    }
+
+    #[test]
+    fn a_turn_begins_with_the_user_and_with_an_agent_that_speaks_to_another() {
+        let said = r#"{"author":"/root","recipient":"/root/b","other_recipients":[],"content":"x","trigger_turn":true}"#;
+        let starts = |role, text| is_turn_start(&message(role, text));
+        assert!(starts("user", "x") && starts("user", ""));
+        assert!(starts("assistant", said), "an agent to another");
+        assert!(!starts("developer", said) && !starts("tool", said), "only an assistant speaks so");
+        for text in ["x", "{}", "{\"author\":\"/root\"}", "{", "[]"] {
+            assert!(!starts("assistant", text), "{text}");
         }
     }
 

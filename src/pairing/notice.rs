@@ -30,11 +30,6 @@ impl Notice {
             Reason::ImagesUnsupported(_) => Level::Info,
         }
     }
-
-    /// Whether a debug build of the program would panic here.
-    pub fn is_anomaly(&self) -> bool {
-        self.level() == Level::Error
-    }
 }
 
 /// The program's line: `Function call output is missing for call id: a`.

@@ -97,3 +97,27 @@ impl fmt::Display for RepairPlan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairing::{CallKind, OutputKind};
+
+    #[test]
+    fn a_plan_is_shown_a_line_an_edit() {
+        let reasons = [
+            Reason::CallWithoutOutput(CallKind::LocalShell),
+            Reason::OutputWithoutCall(OutputKind::ToolSearch),
+            Reason::ImagesUnsupported(2),
+        ];
+        let edits = reasons.into_iter().enumerate().map(|(index, reason)| Edit { index, reason }).collect();
+        let shown = RepairPlan::from_sorted(edits).to_string();
+        let starts: Vec<&str> =
+            shown.lines().filter_map(|line| line.split_once(':').map(|(at, _)| at)).collect();
+        assert_eq!(starts, ["+ after 0", "- 1", "~ 2"]);
+        assert!(
+            shown.lines().zip(reasons).all(|(line, reason)| line.ends_with(&reason.to_string())),
+            "{shown}"
+        );
+    }
+}

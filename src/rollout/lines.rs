@@ -777,6 +777,56 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cut_and_what_is_damaged_are_told_apart() {
+        let skippable = [0x50, 0x2A, 0x4D, 0x18, 9, 0, 0, 0, 1];
+        for tail in [&ZSTD_MAGIC[..2], &skippable[..6], &skippable[..]] {
+            let (seen, error) = read_within(&[&packed(b"a\n"), tail].concat(), Caps::default());
+            assert_eq!(seen, [line(1, "a", true)]);
+            assert!(error.unwrap().to_string().contains("ends in the middle of a frame"), "{tail:?}");
+        }
+        // A block of the type that is reserved.
+        let damaged = [&ZSTD_MAGIC[..], &[0, 10 << 3], &[3 << 1, 0, 0]].concat();
+        let error = read_within(&damaged, Caps::default()).1.unwrap();
+        assert!(matches!(error, LinesError::Zstd(_)), "{error:?}");
+        assert!(!error.to_string().contains("ends in the middle"), "{error}");
+    }
+
+    #[test]
+    fn as_many_lines_as_the_cap_are_read_and_one_more_is_not() {
+        let caps = Caps { lines: 2, ..Caps::default() };
+        let (seen, error) = read_within(b"a\nb", caps);
+        assert_eq!(seen, [line(1, "a", true), line(2, "b", false)]);
+        assert!(error.is_none(), "{error:?}");
+        let (seen, error) = read_within(b"a\nb\n\n", caps);
+        assert_eq!(seen.len(), 2);
+        assert!(matches!(error, Some(LinesError::TooManyLines { cap: 2 })), "{error:?}");
+    }
+
+    #[test]
+    fn kept_lines_are_weighed_by_their_text_and_their_values() {
+        let text = b"{\"a\":[1,2]}\n";
+        let weight = text.len() as u64 + LOADED_LINE_BYTES + 4 * LOADED_VALUE_BYTES;
+        let input = [&text[..], text, text].concat();
+        let mut lines =
+            Lines::new(input.as_slice(), Caps { loaded_bytes: 2 * weight, ..Caps::default() }).unwrap();
+        for _ in 0..2 {
+            assert!(lines.next_line().unwrap().is_some());
+            lines.keep().expect("two lines are just as heavy as the cap");
+        }
+        assert!(lines.next_line().unwrap().is_some());
+        let error = lines.keep().unwrap_err();
+        assert!(matches!(error, LinesError::TooHeavy { line: 3, .. }), "{error:?}");
+        assert_eq!(lines.next_line().unwrap(), None, "nothing comes after an error");
+    }
+
+    #[test]
+    fn a_reader_that_fails_at_once_is_an_error_at_once() {
+        let last = Some(io::ErrorKind::PermissionDenied);
+        let error = Lines::new(Stutter { rest: b"ab", interrupted: false, last }, Caps::default()).err();
+        assert!(matches!(error, Some(LinesError::Io(_))), "{error:?}");
+    }
+
+    #[test]
     fn a_failing_reader_is_told_apart_from_a_damaged_file() {
         let compressed = packed(b"a\nb\n");
         for input in [&b"a\nbcd"[..], &compressed[..compressed.len() - 6]] {

@@ -136,6 +136,25 @@ mod tests {
     }
 
     #[test]
+    fn a_wide_picture_may_be_sent_with_detail_original_and_is_made_smaller_without() {
+        use base64::Engine;
+        let mut png = std::io::Cursor::new(Vec::new());
+        image::DynamicImage::new_luma8(3000, 1)
+            .write_to(&mut png, image::ImageFormat::Png)
+            .expect("a picture");
+        let data = base64::engine::general_purpose::STANDARD.encode(png.into_inner());
+        let fates = |detail: &str| {
+            let part =
+                format!(r#"{{"type":"input_image","image_url":"data:image/png;base64,{data}"{detail}}}"#);
+            prepare(&holders(&part).into_iter().collect(), &mut PictureCache::new()).1
+        };
+        assert_eq!(fates(r#","detail":"original""#), []);
+        let made_smaller = fates(r#","detail":"high""#);
+        assert_eq!(made_smaller.len(), 3);
+        assert!(made_smaller.iter().all(|note| matches!(note.what, PictureFate::WouldBeReencoded(_))));
+    }
+
+    #[test]
     fn each_picture_of_an_item_is_noted_and_its_neighbours_stay() {
         let text = r#"{"type":"input_text","text":"t"}"#;
         let parts = [picture("http://a"), text.to_owned(), picture("file:b"), picture("data:x")].join(",");

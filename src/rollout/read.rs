@@ -219,6 +219,16 @@ mod tests {
     }
 
     #[test]
+    fn a_compressed_rollout_is_known_as_one() {
+        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+        let plain = format!("{META}\n{ITEM}\n").into_bytes();
+        let packed = compress_to_vec(plain.as_slice(), CompressionLevel::Fastest);
+        let read = |bytes: &[u8]| Rollout::from_bytes(bytes).expect("it is read");
+        assert!(!read(&plain).compressed && read(&packed).compressed);
+        assert_eq!(read(&packed).physical_lines, 2);
+    }
+
+    #[test]
     fn the_first_session_meta_counts_and_later_ones_do_not() {
         let other = META.replace("11111111", "22222222");
         let id = |rollout: &Rollout| rollout.session_meta().map(|meta| meta.id.to_string());
